@@ -11,24 +11,6 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-void AddTo(const LeftOut& part, LeftOut* sum) {
-  sum->own += part.own;
-  sum->idle += part.idle;
-}
-
-nanoseconds LengthOf(const Window& window) {
-  return nanoseconds(static_cast<int64_t>(window.end - window.begin));
-}
-
-// Adds the warnings that the sum does not have yet.
-void AddWarnings(const std::vector<std::string>& warnings, profile::Losses* sum) {
-  for (const std::string& warning : warnings) {
-    if (std::find(sum->warnings.begin(), sum->warnings.end(), warning) == sum->warnings.end()) {
-      sum->warnings.push_back(warning);
-    }
-  }
-}
-
 void AddTo(const Window& window, MergedProfile* sum, uint64_t factor = 1) {
   sum->Add(window.profile, factor);
   AddWarnings(window.profile.losses.warnings, &sum->losses());
@@ -73,11 +55,13 @@ void Unweight(Snapshot* snapshot) {
 
 }  // namespace
 
-void History::AddToSum(const Window& window) {
+void History::AddToSum(const NumberedWindow& added) {
+  const Window& window = *added.window;
+  summed_ = added.last;
   AddTo(window, &sum_);
-  AddTo(window.left_out, &sum_left_out_);
-  sum_length_ += LengthOf(window);
-  ++sum_windows_;
+  sum_left_out_ += window.left_out;
+  sum_length_ += window.length();
+  sum_windows_ += added.parts();
   if (sum_.memory() <= options_.most_sum_bytes) return;
   double shortened = 0;
   // Half of the limit, so that this happens rarely. Rows and names stay, so the stacks get the rest.
@@ -93,31 +77,33 @@ void History::AddToSum(const Window& window) {
 }
 
 void History::Add(Window window) {
-  Kept kept{.window = std::make_shared<const Window>(std::move(window))};
+  CountChains(&window.profile);
+  Kept kept{{.window = std::make_shared<const Window>(std::move(window))}};
   const Window& added = *kept.window;
   kept.bytes = MemoryOf(added.profile);
   const profile::Losses& losses = added.profile.losses;
   const std::lock_guard lock(mutex_);
-  AddToSum(added);
   uses_.push_back({.end = added.end,
                    .busy = added.busy,
                    .busy_samples = added.busy_samples,
                    .length = added.end - added.begin,
                    .lost = losses.lost_samples + losses.lost_records});
   if (uses_.size() > options_.most_uses) uses_.pop_front();
+  ++added_;
+  kept.first = kept.last = ++last_number_;
   kept_bytes_ += kept.bytes;
   kept_.push_back(std::move(kept));
   const auto oldest = static_cast<uint64_t>(options_.kept.count());
   while (kept_.size() > 1 && (kept_bytes_ > options_.most_window_bytes ||
                               kept_.front().window->end + oldest <= kept_.back().window->end)) {
+    if (kept_.front().first > summed_) AddToSum(kept_.front());
     kept_bytes_ -= kept_.front().bytes;
     kept_.pop_front();
   }
-  ++added_;
   JoinOldWindows();
 }
 
-// Joins the windows of the latest second that is old enough.
+// Joins the windows of the latest second that is old enough, and adds old windows to the sum.
 void History::JoinOldWindows() {
   constexpr auto kSecond = static_cast<uint64_t>(nanoseconds(std::chrono::seconds(1)).count());
   const uint64_t last = kept_.back().window->end;
@@ -128,19 +114,25 @@ void History::JoinOldWindows() {
   };
   const auto first = std::find_if(kept_.begin(), kept_.end(), is_in);
   const auto behind = std::find_if_not(first, kept_.end(), is_in);
-  if (behind - first < 2) return;
+  if (behind - first >= 2) Join(first, behind);
+  for (const Kept& kept : kept_) {
+    if (kept.first > summed_ && kept.window->end <= end) AddToSum(kept);
+  }
+}
+
+void History::Join(std::deque<Kept>::iterator first, std::deque<Kept>::iterator behind) {
   MergedProfile merged;
-  Kept joined{.parts = 0};
+  Kept joined{{.first = first->first, .last = (behind - 1)->last}};
   Window window{.begin = first->window->begin, .end = (behind - 1)->window->end};
   for (auto kept = first; kept != behind; ++kept) {
     AddTo(*kept->window, &merged);
-    AddTo(kept->window->left_out, &window.left_out);
+    window.left_out += kept->window->left_out;
     window.busy += kept->window->busy;
     window.busy_samples += kept->window->busy_samples;
-    joined.parts += kept->parts;
     kept_bytes_ -= kept->bytes;
   }
   window.profile = std::move(merged).Take();
+  CountChains(&window.profile);
   joined.bytes = MemoryOf(window.profile);
   joined.window = std::make_shared<const Window>(std::move(window));
   kept_bytes_ += joined.bytes;
@@ -151,45 +143,57 @@ void History::JoinOldWindows() {
 void History::Clear() {
   const std::lock_guard lock(mutex_);
   kept_.clear();
+  ++last_number_;
   kept_bytes_ = 0;
   sum_ = MergedProfile();
+  summed_ = last_number_;
   sum_left_out_ = {};
   sum_length_ = nanoseconds(0);
   sum_windows_ = 0;
   shortened_ = 0;
 }
 
-Snapshot History::Get(Range range, Decay decay) const {
-  std::vector<Kept> kept_windows;
-  MergedProfile merged;
-  Snapshot snapshot;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!range) {
-      merged.Add(sum_.profile());
-      AddWarnings(sum_.profile().losses.warnings, &merged.losses());
-      snapshot.left_out = sum_left_out_;
-      snapshot.length = sum_length_;
-      snapshot.windows = sum_windows_;
-      snapshot.shortened = shortened_;
-    } else {
-      const uint64_t last = kept_.empty() ? 0 : kept_.back().window->end;
-      for (const Kept& kept : kept_) {
-        if (kept.window->begin + static_cast<uint64_t>(range->count()) >= last) {
-          kept_windows.push_back(kept);
-        }
-      }
+std::vector<NumberedWindow> History::Latest(Range range) const {
+  const std::lock_guard lock(mutex_);
+  const uint64_t last = kept_.empty() ? 0 : kept_.back().window->end;
+  std::vector<NumberedWindow> windows;
+  for (const Kept& kept : kept_) {
+    if (!range || kept.window->begin + static_cast<uint64_t>(range->count()) >= last) {
+      windows.push_back(kept);
     }
   }
-  for (const Kept& kept : kept_windows) {
+  return windows;
+}
+
+Snapshot History::Get(Range range, Decay decay) const {
+  MergedProfile merged;
+  Snapshot snapshot;
+  std::vector<NumberedWindow> windows;
+  if (range) {
+    windows = Latest(range);
+  } else {
+    const std::lock_guard lock(mutex_);
+    merged.Add(sum_.profile());
+    AddWarnings(sum_.profile().losses.warnings, &merged.losses());
+    snapshot.left_out = sum_left_out_;
+    snapshot.length = sum_length_;
+    snapshot.windows = sum_windows_;
+    snapshot.shortened = shortened_;
+    snapshot.last = summed_;
+    for (const Kept& kept : kept_) {
+      if (kept.first > summed_) windows.push_back(kept);
+    }
+  }
+  for (const NumberedWindow& kept : windows) {
     const Window& window = *kept.window;
-    const uint64_t age = kept_windows.back().window->end - window.end;
+    const uint64_t age = windows.back().window->end - window.end;
     const uint64_t factor =
-        decay.count() == 0 ? 1 : FactorOf(age, LengthOf(window), kept.parts, decay);
+        decay.count() == 0 ? 1 : FactorOf(age, window.length(), kept.parts(), decay);
     AddTo(window, &merged, factor);
-    AddTo(Weighted(window.left_out, factor), &snapshot.left_out);
-    snapshot.length += LengthOf(window);
-    snapshot.windows += kept.parts;
+    snapshot.left_out += Weighted(window.left_out, factor);
+    snapshot.length += window.length();
+    snapshot.windows += kept.parts();
+    snapshot.last = kept.last;
   }
   snapshot.profile = std::move(merged).Take();
   if (decay.count() != 0) Unweight(&snapshot);

@@ -30,8 +30,18 @@ struct Snapshot {
   // Time that the windows cover, which may be up to a second less than requested.
   std::chrono::nanoseconds length{0};
   size_t windows = 0;
+  uint64_t last = 0;  // number of the latest window; 0: none
   // Part of the weight, from 0 to 1, whose callers were dropped to bound memory.
   double shortened = 0;
+};
+
+// A window, and the numbers of the first and the last added window of which it consists. Numbers
+// begin with 1, and skip one when the history is cleared.
+struct NumberedWindow {
+  std::shared_ptr<const Window> window;
+  uint64_t first = 0, last = 0;
+
+  size_t parts() const { return last - first + 1; }
 };
 
 // How busy the machine was in one window.
@@ -63,33 +73,37 @@ class History {
   // With `decay`, `range` must be a time, and older windows count less. Numbers of samples are then
   // weighted, too.
   Snapshot Get(Range range, Decay decay = Decay(0)) const;
+  // Returns the windows of `range`, the oldest first; with no time, all that are kept.
+  std::vector<NumberedWindow> Latest(Range range) const;
   // Returns the use of each window, the oldest first.
   std::vector<Use> uses() const;
   // Returns the number of windows added so far, so that callers see if something is new.
   uint64_t added() const;
 
  private:
-  struct Kept {
-    std::shared_ptr<const Window> window;
+  struct Kept : NumberedWindow {
     size_t bytes = 0;
-    size_t parts = 1;  // number of added windows of which it consists
   };
 
-  void AddToSum(const Window& window);
+  void AddToSum(const NumberedWindow& added);
   void JoinOldWindows();
+  void Join(std::deque<Kept>::iterator first, std::deque<Kept>::iterator behind);
 
   const HistoryOptions options_;
   mutable std::mutex mutex_;
   // mutex_ guards all members below.
   std::deque<Kept> kept_;
   size_t kept_bytes_ = 0;
+  // The sum of all windows up to that number. Later windows are added after they were joined.
   MergedProfile sum_;
+  uint64_t summed_ = 0;
   LeftOut sum_left_out_;
   std::chrono::nanoseconds sum_length_{0};
   size_t sum_windows_ = 0;
   double shortened_ = 0;
   std::deque<Use> uses_;
   uint64_t added_ = 0;
+  uint64_t last_number_ = 0;  // NumberedWindow
 };
 
 }  // namespace profiler::live

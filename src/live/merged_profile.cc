@@ -14,6 +14,7 @@ using profile::EventId;
 using profile::FrameId;
 using profile::ImageId;
 using profile::Profile;
+using profile::RowChange;
 using profile::StackId;
 using profile::SymbolId;
 using profile::ThreadId;
@@ -46,21 +47,41 @@ std::string TextOf(const std::vector<std::byte>& bytes) {
   return text;
 }
 
+// The translated ids of a table.
+class Ids {
+ public:
+  // A few rows of a large profile need few ids, so a list of all would cost more than a map.
+  Ids(size_t size, bool is_sparse) : list_(is_sparse ? 0 : size, kNew), is_sparse_(is_sparse) {}
+
+  // Valid until the next call.
+  uint32_t& operator[](uint32_t id) {
+    return is_sparse_ ? map_.try_emplace(id, kNew).first->second : list_[id];
+  }
+
+ private:
+  std::vector<uint32_t> list_;
+  absl::flat_hash_map<uint32_t, uint32_t> map_;
+  const bool is_sparse_;
+};
+
 }  // namespace
 
 struct MergedProfile::Translation {
-  explicit Translation(const Profile& source)
+  Translation(const Profile& source, size_t rows)
       : from(source),
-        strings(source.strings.size(), kNew),
-        events(source.events.size(), kNew),
-        threads(source.threads.size(), kNew),
-        images(source.images.size(), kNew),
-        symbols(source.symbols.size(), kNew),
-        frames(source.frames.size(), kNew),
-        stacks(source.stacks.size(), kNew) {}
+        is_sparse(source.stacks.size() > kNodesOfRow * rows),
+        strings(source.strings.size(), is_sparse),
+        events(source.events.size(), false),
+        threads(source.threads.size(), is_sparse),
+        images(source.images.size(), is_sparse),
+        symbols(source.symbols.size(), is_sparse),
+        frames(source.frames.size(), is_sparse),
+        stacks(source.stacks.size(), is_sparse) {}
 
+  static constexpr size_t kNodesOfRow = 64;
   const Profile& from;
-  std::vector<uint32_t> strings, events, threads, images, symbols, frames, stacks;
+  const bool is_sparse;
+  Ids strings, events, threads, images, symbols, frames, stacks;
   std::vector<StackId> path;  // scratch of Stack
 };
 
@@ -201,8 +222,9 @@ StackId MergedProfile::Stack(Translation& to, StackId id) {
   return parent;
 }
 
-void MergedProfile::Add(const Profile& from, std::span<const MergedRow> rows, Callers callers) {
-  Translation to(from);
+void MergedProfile::Add(const Profile& from, std::span<const MergedRow> rows, Callers callers,
+                        std::vector<RowChange>* changes) {
+  Translation to(from, rows.size());
   // Also events without samples, so that the order of events does not depend on their samples.
   for (uint32_t i = 0; i < from.events.size(); ++i) Event(to, EventId{i});
   for (const MergedRow& added : rows) {
@@ -229,25 +251,75 @@ void MergedProfile::Add(const Profile& from, std::span<const MergedRow> rows, Ca
       profile_.rows[at->second].count += row.count;
       profile_.rows[at->second].period += row.period;
     }
+    if (changes != nullptr) {
+      changes->push_back({.row = at->second, .count = row.count, .period = row.period});
+    }
   }
 }
 
-void MergedProfile::Add(const Profile& from, uint64_t factor) {
+void MergedProfile::Add(const Profile& from, uint64_t factor, MergedChanges* changes) {
   std::vector<MergedRow> rows;
+  rows.reserve(from.rows.size());
+  // Samples that events count and rows do not.
+  std::vector<MergedChanges::EventChange> hidden;
+  for (const profile::Event& event : from.events) {
+    hidden.push_back({.samples = event.samples * factor, .period = event.period * factor});
+  }
   for (uint32_t i = 0; i < from.rows.size(); ++i) {
     MergedRow& added = rows.emplace_back(RowOf(from, i));
     added.row.count *= factor;
     added.row.period *= factor;
+    MergedChanges::EventChange& event = hidden[Number(added.row.event)];
+    event.samples -= added.row.count;
+    event.period -= added.row.period;
   }
-  Add(from, rows);
-  profile::Losses& losses = profile_.losses;
-  losses.lost_records += from.losses.lost_records;
-  losses.lost_samples += from.losses.lost_samples;
-  losses.lost_events += from.losses.lost_events;
-  losses.throttled += from.losses.throttled;
-  losses.undecodable += from.losses.undecodable;
-  losses.corrupt_chains += from.losses.corrupt_chains;
-  losses.unknown_records += from.losses.unknown_records;
+  const std::vector<profile::Event> before =
+      changes == nullptr ? std::vector<profile::Event>() : profile_.events;
+  Add(from, rows, Callers::kAll, changes == nullptr ? nullptr : &changes->rows);
+  AddLosses(from.losses, &profile_.losses);
+  Translation to(from, 0);
+  for (uint32_t i = 0; i < hidden.size(); ++i) {
+    profile::Event& event = profile_.events[Number(Event(to, EventId{i}))];
+    event.samples += hidden[i].samples;
+    event.period += hidden[i].period;
+  }
+  if (changes == nullptr) return;
+  for (size_t i = 0; i < profile_.events.size(); ++i) {
+    const profile::Event& now = profile_.events[i];
+    const profile::Event then = i < before.size() ? before[i] : profile::Event();
+    changes->events.push_back(
+        {.samples = now.samples - then.samples, .period = now.period - then.period});
+  }
+}
+
+void MergedProfile::Subtract(const MergedChanges& changes) {
+  for (const RowChange& change : changes.rows) {
+    profile::Row& row = profile_.rows[change.row];
+    row.count -= change.count;
+    row.period -= change.period;
+  }
+  for (size_t i = 0; i < changes.events.size(); ++i) {
+    profile_.events[i].samples -= changes.events[i].samples;
+    profile_.events[i].period -= changes.events[i].period;
+  }
+}
+
+void AddLosses(const profile::Losses& part, profile::Losses* sum) {
+  sum->lost_records += part.lost_records;
+  sum->lost_samples += part.lost_samples;
+  sum->lost_events += part.lost_events;
+  sum->throttled += part.throttled;
+  sum->undecodable += part.undecodable;
+  sum->corrupt_chains += part.corrupt_chains;
+  sum->unknown_records += part.unknown_records;
+}
+
+void AddWarnings(const std::vector<std::string>& warnings, profile::Losses* sum) {
+  for (const std::string& warning : warnings) {
+    if (std::find(sum->warnings.begin(), sum->warnings.end(), warning) == sum->warnings.end()) {
+      sum->warnings.push_back(warning);
+    }
+  }
 }
 
 size_t MemoryOf(const Profile& profile) {

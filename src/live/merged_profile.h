@@ -20,6 +20,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "src/profile/profile.h"
+#include "src/profile/row_change.h"
 
 namespace profiler::live {
 
@@ -30,6 +31,21 @@ struct MergedRow {
   uint32_t cpu = profile::kNoCpu;
   StringId cgroup{};
 };
+
+// The difference that an addition made to a merged profile.
+struct MergedChanges {
+  struct EventChange {
+    uint64_t samples = 0, period = 0;
+  };
+  std::vector<profile::RowChange> rows;
+  std::vector<EventChange> events;  // indexed by event; may lack the last events
+};
+
+// Adds counts of losses, but not their warnings.
+void AddLosses(const profile::Losses& part, profile::Losses* sum);
+
+// Adds the warnings that the sum does not have yet.
+void AddWarnings(const std::vector<std::string>& warnings, profile::Losses* sum);
 
 // Returns the approximate memory of the tables of a merged profile, in bytes.
 size_t MemoryOf(const profile::Profile& profile);
@@ -43,14 +59,19 @@ class MergedProfile {
   // kNone: stacks of several frames become the interrupted function and a mark, which is the
   // outermost frame of a cut chain.
   enum class Callers : bool { kAll, kNone };
-  // Adds rows that refer to the tables of `from`. Does not add losses.
+  // Adds rows that refer to the tables of `from`. Does not add losses. Appends the changes of this
+  // profile's rows to `changes`, if given.
   void Add(const profile::Profile& from, std::span<const MergedRow> rows,
-           Callers callers = Callers::kAll);
-  // Adds all rows, and the losses, of `from`. Each sample counts `factor` times.
-  void Add(const profile::Profile& from, uint64_t factor = 1);
+           Callers callers = Callers::kAll, std::vector<profile::RowChange>* changes = nullptr);
+  // Adds all rows, and the losses, of `from`. Each sample counts `factor` times. Events also count
+  // samples whose rows were left out. Notes the changes in `changes`, if given.
+  void Add(const profile::Profile& from, uint64_t factor = 1, MergedChanges* changes = nullptr);
+  // Takes back the changes that Add has noted, except losses. Rows without samples stay.
+  void Subtract(const MergedChanges& changes);
 
   const profile::Profile& profile() const { return profile_; }
   profile::Losses& losses() { return profile_.losses; }
+  ChainQuality& chains() { return profile_.chains; }
   profile::Profile Take() && { return std::move(profile_); }
 
   size_t memory() const { return MemoryOf(profile_); }

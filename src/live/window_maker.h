@@ -37,6 +37,17 @@ namespace profiler::live {
 struct LeftOut {
   uint64_t own = 0;   // samples of this program itself
   uint64_t idle = 0;  // samples of CPUs that had nothing to do
+
+  LeftOut& operator+=(const LeftOut& other) {
+    own += other.own;
+    idle += other.idle;
+    return *this;
+  }
+  LeftOut& operator-=(const LeftOut& other) {
+    own -= other.own;
+    idle -= other.idle;
+    return *this;
+  }
 };
 
 // A stretch of time. Does not change any more; reading is thread-safe.
@@ -47,6 +58,10 @@ struct Window {
   LeftOut left_out;
   // Sum of periods, and number of samples, of the first event, without idle CPUs, with this program.
   uint64_t busy = 0, busy_samples = 0;
+
+  std::chrono::nanoseconds length() const {
+    return std::chrono::nanoseconds(static_cast<int64_t>(end - begin));
+  }
 };
 
 struct WindowOptions {

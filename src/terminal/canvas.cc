@@ -51,6 +51,12 @@ char LetterOf(Style style) {
   return letter == '.' ? '#' : static_cast<char>(std::toupper(letter));
 }
 
+// True if each byte is a character of one column, which most text is.
+bool IsPlain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char character) { return character >= ' ' && character <= '~'; });
+}
+
 std::string WithoutTrailingBlanks(std::string line) {
   line.erase(line.find_last_not_of(' ') + 1);
   return line;
@@ -115,6 +121,7 @@ void Canvas::ReduceToAscii() {
 }
 
 std::string CellText(std::string_view text) {
+  if (IsPlain(text)) return std::string(text);
   std::string shown;
   size_t column = 0;
   while (!text.empty()) {
@@ -149,7 +156,20 @@ Pane Pane::Part(int row, int column, Size size) const {
            std::clamp(column + size.columns - first_column, 0, size_.columns - first_column)}};
 }
 
+// Puts text that is plain.
+int Pane::PutPlain(int row, int column, std::string_view text, const Style& style) {
+  for (; !text.empty() && column < size_.columns; ++column, text.remove_prefix(1)) {
+    if (!Holds(row, column)) continue;
+    canvas_->Split(row_ + row, column_ + column);
+    Canvas::Cell& cell = canvas_->CellOf(row_ + row, column_ + column);
+    cell.text.assign(1, text.front());
+    cell.style = style;
+  }
+  return column;
+}
+
 int Pane::Put(int row, int column, std::string_view text, Style style) {
+  if (IsPlain(text)) return PutPlain(row, column, text, style);
   const std::string shown = CellText(text);
   int before = -1;  // column of the last character with a column
   for (std::string_view rest = shown; !rest.empty();) {

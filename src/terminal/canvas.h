@@ -94,6 +94,7 @@ class Pane {
   void Reverse(int row);
 
  private:
+  int PutPlain(int row, int column, std::string_view text, const Style& style);
   bool Holds(int row, int column) const {
     return row >= 0 && row < size_.rows && column >= 0 && column < size_.columns;
   }

@@ -64,30 +64,42 @@ class TerminalDescription {
   TERMINAL* description_ = nullptr;
 };
 
-// Sets $TERMINFO to our own description of the terminal while it lives, if the system has none.
+// A variable of the environment that has another value while this object lives.
+class ChangedVariable {
+ public:
+  ChangedVariable(const char* name, const std::string& value) : name_(name) {
+    if (const char* former = std::getenv(name)) former_ = former;
+    setenv(name, value.c_str(), 1);
+  }
+  ChangedVariable(const ChangedVariable&) = delete;
+  ~ChangedVariable() {
+    if (former_) {
+      setenv(name_, former_->c_str(), 1);
+    } else {
+      unsetenv(name_);
+    }
+  }
+
+ private:
+  const char* const name_;
+  std::optional<std::string> former_;
+};
+
+// Lets $TERM and $TERMINFO name our own description of the terminal while it lives, if the system
+// has none.
 class KnownTerminal {
  public:
   KnownTerminal() {
     if (TerminalDescription().is_known()) return;
     const char* const name = std::getenv("TERM");
-    const std::string description(DescriptionOf(name == nullptr ? "" : name));
-    if (description.empty()) return;
-    if (const char* former = std::getenv("TERMINFO")) former_ = former;
-    is_set_ = setenv("TERMINFO", description.c_str(), 1) == 0;
-  }
-  KnownTerminal(const KnownTerminal&) = delete;
-  ~KnownTerminal() {
-    if (!is_set_) return;
-    if (former_) {
-      setenv("TERMINFO", former_->c_str(), 1);
-    } else {
-      unsetenv("TERMINFO");
-    }
+    const Description description = DescriptionOf(name == nullptr ? "" : name);
+    if (description.text.empty()) return;
+    terminal_.emplace("TERM", std::string(description.name));
+    terminfo_.emplace("TERMINFO", std::string(description.text));
   }
 
  private:
-  bool is_set_ = false;
-  std::optional<std::string> former_;
+  std::optional<ChangedVariable> terminal_, terminfo_;
 };
 
 // Sets the type of characters to UTF-8 while it lives, if the user's locale says so.
@@ -186,10 +198,13 @@ class CursesScreen : public Screen {
   Size size() const override { return {getmaxy(stdscr), getmaxx(stdscr)}; }
 
   void Show(const Canvas& canvas) override {
-    Canvas reduced = canvas;
-    if (!type_.is_utf8()) reduced.ReduceToAscii();
-    const int rows = std::min(canvas.size().rows, size().rows);
-    for (int row = 0; row < rows; ++row) ShowRow(reduced, row);
+    if (type_.is_utf8()) {
+      ShowRows(canvas);
+    } else {
+      Canvas reduced = canvas;
+      reduced.ReduceToAscii();
+      ShowRows(reduced);
+    }
     wrefresh(stdscr);
   }
 
@@ -290,6 +305,9 @@ class CursesScreen : public Screen {
   void AppendCell(std::string_view text, int columns, const Style& style) {
     std::array<wchar_t, CCHARW_MAX + 1> characters{};
     size_t count = 0;
+    const bool is_ascii =
+        text.size() == 1 && columns == 1 && text.front() >= ' ' && text.front() <= '~';
+    if (is_ascii) characters[count++] = static_cast<wchar_t>(text.front()), text = {};
     while (!text.empty() && count < CCHARW_MAX) {
       const Utf8Character first = FirstCharacter(text);
       const auto character = static_cast<wchar_t>(first.code_point);
@@ -306,6 +324,11 @@ class CursesScreen : public Screen {
       setcchar(&cell, characters.data(), AttributesOf(style), pair, nullptr);
       row_.push_back(cell);
     }
+  }
+
+  void ShowRows(const Canvas& canvas) {
+    const int rows = std::min(canvas.size().rows, size().rows);
+    for (int row = 0; row < rows; ++row) ShowRow(canvas, row);
   }
 
   void ShowRow(const Canvas& canvas, int row) {
@@ -331,16 +354,16 @@ class CursesScreen : public Screen {
 std::string WhyNoScreen() {
   if (isatty(STDIN_FILENO) == 0) return "standard input is no terminal";
   if (isatty(STDOUT_FILENO) == 0) return "standard output is no terminal";
-  const char* const name = std::getenv("TERM");
-  if (name == nullptr || *name == '\0') return "$TERM is not set; set it, such as to xterm";
+  const char* const variable = std::getenv("TERM");
+  if (variable == nullptr || *variable == '\0') return "$TERM is not set; set it, such as to xterm";
+  const std::string name = variable;
   const KnownTerminal known;
   const TerminalDescription description;
   if (!description.is_known()) {
-    return "$TERM names no known terminal: '" + std::string(name) +
-           "'; set it to a known one, such as xterm";
+    return "$TERM names no known terminal: '" + name + "'; set it to a known one, such as xterm";
   }
   if (Capability("cup").empty()) {
-    return "the terminal '" + std::string(name) + "' cannot move its cursor";
+    return "the terminal '" + name + "' cannot move its cursor";
   }
   return "";
 }

@@ -6,8 +6,14 @@
 
 namespace profiler::terminal {
 
-// Returns the description of a terminal in the format of $TERMINFO, "b64:…" (terminfo(5)); empty
-// if there is none.
-std::string_view DescriptionOf(std::string_view terminal);
+// A description in the format of $TERMINFO, "b64:…" (terminfo(5)), and the name that $TERM must have
+// for it.
+struct Description {
+  std::string_view name, text;
+};
+
+// Returns the description of a terminal, or that of the terminal which it emulates; empty if there
+// is none.
+Description DescriptionOf(std::string_view terminal);
 
 }  // namespace profiler::terminal

@@ -129,6 +129,9 @@ def explains_refusals():
     nowhere = {"TERMINFO": "/nonexistent", "TERMINFO_DIRS": "/nonexistent"}
     with tmux.Terminal([DEMO], environment=nowhere) as terminal:
         terminal.wait("lines")
+    # A terminal that no file describes, but that emulates a common one.
+    with tmux.Terminal("TERM=xterm-new %s" % DEMO, environment=nowhere) as terminal:
+        terminal.wait("lines")
 
 
 def main():

@@ -46,6 +46,21 @@ class Screen(unittest.TestCase):
                 terminal.wait_for_prompt()
                 terminal.require_restored()
 
+    def test_z_is_a_toggle_as_in_perf(self):
+        with tmux.Terminal(self.command()) as terminal:
+            terminal.wait("last 10 s: .*samples")
+            terminal.type("z")
+            terminal.wait("since last refresh: .*samples")
+            terminal.wait("workload ")
+            terminal.type("z")
+            terminal.wait("last 10 s: .*samples")
+            terminal.type("q")
+            terminal.wait_for_prompt()
+        with tmux.Terminal(self.command("-z")) as terminal:
+            terminal.wait("since last refresh: .*samples")
+            terminal.type("q")
+            terminal.wait_for_prompt()
+
     def test_annotates_the_selected_function(self):
         with tmux.Terminal(self.command()) as terminal:
             terminal.wait(r"workload .*(Inner|::Com)")  # 80 columns cut the name Compute

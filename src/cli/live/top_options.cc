@@ -43,7 +43,8 @@ void AddShownTime(usage::Command& command, TopArguments& a) {
                  "last minute, an eighth less at each refresh")
       .ValueName("2s|10s|1m|all|decay")
       .ShowDefault();
-  command.AddFlag("-z,--zero", a.zero, "show the samples since the last refresh only");
+  command.AddFlag("-z,--zero", a.zero,
+                  "show only the samples since the last refresh, as key z does");
 }
 
 void AddRows(usage::Command& command, TopArguments& a) {
@@ -228,7 +229,7 @@ absl::StatusOr<TopPlan> ReadTopPlan(const usage::Command& command, TopArguments 
   plan.report.options.most_rows = a.entries;
   plan.delay = Milliseconds(a.delay * 1000);
   if (shown.decays) plan.decay = plan.delay;
-  if (a.zero) plan.range = plan.delay, plan.decay = live::Decay(0);
+  plan.since_refresh = a.zero;
   PROFILER_ASSIGN_OR_RETURN(plan.live.recording, ReadRecordOptions(command, a.record, invocation));
   plan.live.history.kept = kKept;
   live::WindowOptions& windows = plan.live.windows;

@@ -42,6 +42,8 @@ struct TopPlan {
   std::chrono::milliseconds delay{0};
   live::Range range;
   live::Decay decay{0};
+  // True if only the samples since the last refresh are shown at first, instead of `range`.
+  bool since_refresh = false;
   // True if no target was given, so that the whole machine is recorded.
   bool is_default_target = false;
 };

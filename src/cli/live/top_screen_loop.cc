@@ -17,6 +17,7 @@
 #include "src/cli/live/top_text.h"
 #include "src/cli/terminal/output.h"
 #include "src/cli/terminal/terminal.h"
+#include "src/live/running_sum.h"
 #include "src/terminal/curses_screen.h"
 #include "src/views/annotate/annotation.h"
 #include "src/views/annotate/listing.h"
@@ -69,6 +70,7 @@ class ScreenLoop {
         facts_(FactsOf(plan)),
         ranges_(RangesFor(plan, &range_)),
         top_({.range = range_,
+              .since_refresh = plan.since_refresh,
               .hide_kernel = arguments.hide_kernel,
               .hide_user = arguments.hide_user},
              NamesOf(ranges_)) {}
@@ -105,6 +107,8 @@ class ScreenLoop {
     } else if (!top_.is_frozen()) {
       frozen_.reset();
     }
+    // The choice may have changed.
+    if (request != top::Request::kNone) sum_.reset();
     switch (request) {
       case top::Request::kNone:
         return;
@@ -123,48 +127,62 @@ class ScreenLoop {
     }
   }
 
-  // Returns a copy of the frozen snapshot, or the present one.
-  live::Snapshot TakeSnapshot() {
-    plan_.range = ranges_[top_.choice().range].range;
-    plan_.decay = ranges_[top_.choice().range].decay;
-    if (!frozen_) return live_.history().Get(plan_.range, plan_.decay);
-    live::MergedProfile copy;
-    copy.Add(frozen_->profile);
-    live::Snapshot snapshot{.left_out = frozen_->left_out,
-                            .length = frozen_->length,
-                            .windows = frozen_->windows,
-                            .shortened = frozen_->shortened};
-    snapshot.profile = std::move(copy).Take();
-    snapshot.profile.chains = frozen_->profile.chains;
-    return snapshot;
-  }
-
-  TopView View() {
+  // Returns the plan with the choice that is shown.
+  TopPlan PlanOfChoice() {
     const top::Choice& choice = top_.choice();
+    const NamedRange since_refresh = {.range = plan_.delay};
+    const NamedRange& shown = choice.since_refresh ? since_refresh : ranges_[choice.range];
+    plan_.range = shown.range;
+    plan_.decay = shown.decay;
     TopPlan plan = plan_;
     analysis::Filter& filter = plan.report.load.plan.filter;
     if (!choice.comm.empty()) filter.comms = {choice.comm};
     if (!choice.image.empty()) filter.images = {choice.image};
     plan.report.options.filter = filter;
-    shown_ = plan.report.options;
-    return PrepareTop(TakeSnapshot(), plan, choice.hide_kernel, choice.hide_user);
+    return plan;
+  }
+
+  // Returns a view of the frozen snapshot.
+  TopView FrozenView() const {
+    live::MergedProfile copy;
+    copy.Add(frozen_->profile);
+    copy.chains() = frozen_->profile.chains;
+    return {
+        .profile = std::make_shared<const profile::Profile>(PrepareTop(
+            std::move(copy).Take(), shown_, top_.choice().hide_kernel, top_.choice().hide_user)),
+        .left_out = frozen_->left_out,
+        .length = frozen_->length,
+        .shortened = frozen_->shortened};
+  }
+
+  // Makes the view of the present choice anew if something was chosen.
+  TopView View(std::optional<live::RunningSum::Changes>* changes = nullptr) {
+    if (!sum_) {
+      const top::Choice& choice = top_.choice();
+      shown_ = PlanOfChoice();
+      sum_.emplace(live_.history(), RunningOptionsOf(shown_, choice.hide_kernel, choice.hide_user));
+    }
+    if (frozen_) return FrozenView();
+    auto changed = sum_->Refresh();
+    if (changes != nullptr) *changes = std::move(changed);
+    return ViewOf(*sum_, shown_);
   }
 
   top::TopData Data() {
-    TopView view = View();
     top::TopData data;
-    data.options = shown_;
+    const TopView view = View(&data.changes);
+    data.options = shown_.report.options;
     data.title = absl::StrCat(facts_.targets, ", ", facts_.rate);
     uint64_t samples = 0;
-    for (const profile::Event& event : view.profile.events) samples += event.samples;
-    const profile::Losses& losses = view.profile.losses;
+    for (const profile::Event& event : view.profile->events) samples += event.samples;
+    const profile::Losses& losses = view.profile->losses;
     const uint64_t lost = losses.lost_samples + losses.lost_records;
     data.figures = absl::StrCat(samples, " samples, lost ", lost);
     data.remarks = RemarksOf(view);
     data.warns = lost != 0;
-    data.use = UseOf(view.profile);
+    data.use = UseOf(*view.profile);
     if (samples == 0 && live_.is_naming()) top_.ShowMessage("Reading names of functions …");
-    data.profile = std::move(view.profile);
+    data.profile = view.profile;
     return data;
   }
 
@@ -206,22 +224,22 @@ class ScreenLoop {
 
   absl::StatusOr<std::string> Listing(const std::string& name) {
     const TopView view = View();
-    if (view.profile.events.empty()) return absl::NotFoundError("there are no samples");
+    if (view.profile->events.empty()) return absl::NotFoundError("there are no samples");
     const profile::EventId event{};
     PROFILER_ASSIGN_OR_RETURN(const auto functions,
-                              annotate::ChooseFunctions(view.profile, event, name));
+                              annotate::ChooseFunctions(*view.profile, event, name));
     naming::NamingOptions naming = plan_.live.windows.naming;
     naming.is_this_machine = true;
     naming.lines = naming.inlines = true;
     const auto names = naming::MakeNameStore({}, naming);
-    PROFILER_ASSIGN_OR_RETURN(
-        const annotate::AnnotatedFunction function,
-        annotate::Annotate(view.profile, event, functions.front(), *names, annotate::Syntax::kAtt));
+    PROFILER_ASSIGN_OR_RETURN(const annotate::AnnotatedFunction function,
+                              annotate::Annotate(*view.profile, event, functions.front(), *names,
+                                                 annotate::Syntax::kAtt));
     annotate::SourceFiles sources;
     sources.Permit(function, *names);
     annotate::ListingOptions listing;
     listing.totals.emplace_back();
-    for (const profile::Row& row : view.profile.rows) {
+    for (const profile::Row& row : view.profile->rows) {
       if (row.event == event) listing.totals.back() += analysis::WeightOf(row);
     }
     return annotate::FormatListing(function, listing, sources.Text());
@@ -234,7 +252,8 @@ class ScreenLoop {
   size_t range_ = 0;
   const std::vector<NamedRange> ranges_;
   top::TopScreen top_;
-  report::ReportOptions shown_;
+  TopPlan shown_;                        // with the choice that is shown
+  std::optional<live::RunningSum> sum_;  // unset: something was chosen
   std::optional<live::Snapshot> frozen_;
   steady_clock::time_point next_ = steady_clock::now() + plan_.delay;
   std::vector<std::string> said_;

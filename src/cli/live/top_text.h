@@ -4,11 +4,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "src/cli/live/top_options.h"
 #include "src/live/history.h"
+#include "src/live/running_sum.h"
 #include "src/profile/profile.h"
 
 namespace profiler::cli {
@@ -20,17 +22,24 @@ struct TopFacts {
 };
 TopFacts FactsOf(const TopPlan& plan);
 
-// A snapshot that is prepared for a view.
+// Samples that are prepared for a view.
 struct TopView {
-  profile::Profile profile;
+  std::shared_ptr<const profile::Profile> profile;
   live::LeftOut left_out;
   std::chrono::nanoseconds length{0};
   double shortened = 0;
   std::string nothing;  // why the filters leave no sample; empty: some are left
 };
 
-// Prepares a snapshot: takes the steps of the plan, and leaves out kernel or user code if wanted.
-TopView PrepareTop(live::Snapshot snapshot, const TopPlan& plan, bool hide_kernel, bool hide_user);
+// Takes the steps of the plan, and leaves out kernel or user code if wanted.
+profile::Profile PrepareTop(profile::Profile profile, const TopPlan& plan, bool hide_kernel,
+                            bool hide_user);
+
+// Returns how the sum of the plan's time is kept: which steps each of its windows takes.
+live::RunningOptions RunningOptionsOf(const TopPlan& plan, bool hide_kernel, bool hide_user);
+
+// Returns the view of a sum that was just refreshed.
+TopView ViewOf(const live::RunningSum& sum, const TopPlan& plan);
 
 // Returns parts of a line about all that the table does not contain: "12.30 % idle CPUs", and the
 // part of cut call chains.

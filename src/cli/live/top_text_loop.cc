@@ -35,6 +35,7 @@ class TextLoop {
         live_(live),
         signals_(signals),
         facts_(FactsOf(plan)),
+        sum_(live.history(), RunningOptionsOf(plan, arguments.hide_kernel, arguments.hide_user)),
         output_("-", arguments.report.json ? Lines::kWhole : Lines::kFitted) {
     size_t& rows = plan_.report.options.most_rows;
     if (rows == 0 && !arguments.report.json) rows = kRows;
@@ -76,13 +77,18 @@ class TextLoop {
     }
   }
 
+  static bool HasNoSamples(const TopView& view) {
+    const auto& events = view.profile->events;
+    return std::all_of(events.begin(), events.end(),
+                       [](const profile::Event& event) { return event.samples == 0; });
+  }
+
   void Print() {
     if (live_.history().added() == 0) return NoteWait();
-    live::Snapshot latest = live_.history().Get(plan_.range, plan_.decay);
+    sum_.Refresh();
+    const TopView view = ViewOf(sum_, plan_);
     const bool may_wait = !is_over_ && std::chrono::steady_clock::now() < began_ + kPatience;
-    if (printed_ == 0 && latest.profile.rows.empty() && may_wait) return NoteWait();
-    const TopView view =
-        PrepareTop(std::move(latest), plan_, arguments_.hide_kernel, arguments_.hide_user);
+    if (printed_ == 0 && HasNoSamples(view) && may_wait) return NoteWait();
     const auto now = system_clock::now();
     if (arguments_.report.json) {
       output_.Write(TopDocument(view, plan_, now));
@@ -99,6 +105,7 @@ class TextLoop {
   live::LiveRecording& live_;
   target::BlockedSignals& signals_;
   const TopFacts facts_;
+  live::RunningSum sum_;
   Output output_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   uint64_t printed_ = 0;
@@ -128,6 +135,7 @@ absl::Status RunTopText(const TopArguments& arguments, TopPlan& plan, live::Live
   // A pager would hold back the tables.
   ChooseTerminal({.pager = false,
                   .colour = StyleOfStandardOutput().colour ? Colour::kAlways : Colour::kNever});
+  if (plan.since_refresh) plan.range = plan.delay, plan.decay = live::Decay(0);
   TextLoop loop(arguments, plan, live, signals);
   loop.Run();
   signals.EndAtNext();

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "src/profile/testing/handmade_profile.h"
 
@@ -18,6 +20,14 @@ live::Snapshot SnapshotOf(HandmadeProfile& handmade) {
   live::Snapshot snapshot{.length = seconds(2), .windows = 2};
   snapshot.profile = std::move(merged).Take();
   return snapshot;
+}
+
+TopView ViewOf(live::Snapshot snapshot, const TopPlan& plan) {
+  return {.profile = std::make_shared<const profile::Profile>(
+              PrepareTop(std::move(snapshot.profile), plan, false, false)),
+          .left_out = snapshot.left_out,
+          .length = snapshot.length,
+          .shortened = snapshot.shortened};
 }
 
 TopPlan PlanOf() {
@@ -42,7 +52,7 @@ TEST(TopText, TheHeadingHasSamplesTimeRateTargetsAndLosses) {
   live::Snapshot snapshot = SnapshotOf(handmade);
   snapshot.profile.losses.lost_samples = 5;
   const TopPlan plan = PlanOf();
-  const TopView view = PrepareTop(std::move(snapshot), plan, false, false);
+  const TopView view = ViewOf(std::move(snapshot), plan);
   EXPECT_EQ(WithoutTime(TopHeading(view, plan, FactsOf(plan), kNow)),
             ", the last 10 s: 3 samples in 2.0 s at 999 Hz, process 17; lost 5\n"
             "# 5 samples lost\n");
@@ -55,7 +65,7 @@ TEST(TopText, TheHeadingSaysWhatTheTableLacks) {
   snapshot.left_out = {.own = 1, .idle = 3};
   snapshot.shortened = 0.25;
   const TopPlan plan = PlanOf();
-  const TopView view = PrepareTop(std::move(snapshot), plan, false, false);
+  const TopView view = ViewOf(std::move(snapshot), plan);
   EXPECT_EQ(WithoutTime(TopHeading(view, plan, FactsOf(plan), kNow)),
             ", the last 10 s: 6 samples in 2.0 s at 999 Hz, process 17; lost 0\n"
             "# 30.00 % of the samples are hidden: idle CPUs; 10.00 % of the samples are hidden: "
@@ -68,15 +78,15 @@ TEST(TopText, HidesKernelOrUserCode) {
   handmade.Sample("worker", {"main@app", "parse@app"}, 6);
   handmade.Sample("worker", {"main@app", "sys_read@[kernel.kallsyms]"}, 2);
   const TopPlan plan = PlanOf();
-  EXPECT_EQ(PrepareTop(SnapshotOf(handmade), plan, true, false).profile.rows.size(), 1);
-  EXPECT_EQ(PrepareTop(SnapshotOf(handmade), plan, false, true).profile.rows[0].count, 2);
+  EXPECT_EQ(PrepareTop(SnapshotOf(handmade).profile, plan, true, false).rows.size(), 1);
+  EXPECT_EQ(PrepareTop(SnapshotOf(handmade).profile, plan, false, true).rows[0].count, 2);
 }
 
 TEST(TopText, TheDocumentIsOneLine) {
   HandmadeProfile handmade;
   handmade.Sample("worker", {"main@app", "parse@app"}, 3);
   const TopPlan plan = PlanOf();
-  const TopView view = PrepareTop(SnapshotOf(handmade), plan, false, false);
+  const TopView view = ViewOf(SnapshotOf(handmade), plan);
   const std::string line = TopDocument(view, plan, kNow);
   EXPECT_EQ(line.find('\n'), line.size() - 1);
   EXPECT_EQ(line.find(R"({"format":"profiler","version":1,"view":"top",)"), 0) << line;

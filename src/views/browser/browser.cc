@@ -39,7 +39,10 @@ std::string WithoutMarks(std::string_view lines) {
 
 }  // namespace
 
-Browser::Browser(const Source& source) : source_(source), options_(source.options) { Rebuild(); }
+Browser::Browser(const Source& source)
+    : source_(source), shared_(source.profile), options_(source.options) {
+  Rebuild();
+}
 
 report::ReportOptions Browser::Options() const { return zooms_.Applied(options_); }
 
@@ -62,7 +65,8 @@ void Browser::Rebuild() {
     const report::ReportOptions options = Options();
     tables_ = report::BrowsableTables(profile(), options);
     event_ = std::min(event_, tables_.size() - 1);
-    view_ = std::make_unique<TableView>(profile(), options, tables_[event_]);
+    view_ = std::make_unique<TableView>(zoomed_in_time() ? *shared_times_ : shared_, options,
+                                        tables_[event_]);
     view_symbol_part_.clear();
   }
   FilterSymbols();
@@ -72,6 +76,16 @@ void Browser::RebuildAll() {
   view_.reset();
   kept_.clear();
   Rebuild();
+}
+
+// Takes over another 100 %, which tables of all samples share with the former one.
+void Browser::ShowPercentages() {
+  const report::ReportOptions options = Options();
+  if (!options.filter.empty() || options.slices || options.column_filter.socket ||
+      options.column_filter.only_with_parent) {
+    return RebuildAll();
+  }
+  kept_.clear();
 }
 
 void Browser::FilterSymbols() {
@@ -199,7 +213,7 @@ bool Browser::HandleKey(const Event& event) {
       break;
     case 'F':
       options_.relative_percentages = !options_.relative_percentages;
-      RebuildAll();
+      ShowPercentages();
       message_ = options_.relative_percentages ? "100 % are the samples that are shown"
                                                : "100 % are all samples";
       break;
@@ -267,7 +281,10 @@ void Browse(const Source& source, terminal::Screen& screen) {
     terminal::Canvas canvas(screen.size());
     browser.Draw(canvas.Whole());
     screen.Show(canvas);
-    if (!browser.Handle(screen.Read(terminal::Screen::kForever))) return;
+    constexpr int kRest = 200;  // ms
+    const Event event = screen.Read(browser.has_to_prepare() ? kRest : terminal::Screen::kForever);
+    if (event.kind == Event::Kind::kTimeout) browser.Prepare();
+    if (!browser.Handle(event)) return;
   }
 }
 

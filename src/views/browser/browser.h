@@ -26,6 +26,7 @@
 #include "src/views/browser/table_view.h"
 #include "src/views/browser/time_strip.h"
 #include "src/views/browser/zooms.h"
+#include "src/views/report/browsed_table.h"
 #include "src/views/report/options.h"
 
 namespace profiler::browser {
@@ -55,6 +56,9 @@ class Browser {
   explicit Browser(const Source& source);
 
   void Draw(terminal::Pane pane);
+  // True if Prepare makes the next key faster. The owner calls it while the user rests.
+  bool has_to_prepare() const { return view_->table().has_to_prepare(); }
+  void Prepare() { view_->table().PrepareGraphs(); }
   // Returns false if the user quits.
   bool Handle(const terminal::Event& event);
 
@@ -65,6 +69,7 @@ class Browser {
   void Rebuild();
   // Drops all views, because the options have changed, and makes a new one.
   void RebuildAll();
+  void ShowPercentages();
   const profile::Profile& profile() const { return zoomed_in_time() ? *times_ : source_.profile; }
   bool zoomed_in_time() const {
     return zooms_.Any([](const Zoom& zoom) { return zoom.is_of_time(); });
@@ -100,8 +105,11 @@ class Browser {
   };
 
   const Source& source_;
-  const profile::Profile* times_ = nullptr;  // the profile with times, once it was needed
-  report::ReportOptions options_;            // without zooms
+  report::BrowsedProfile shared_;
+  // The profile with times, once it was needed.
+  const profile::Profile* times_ = nullptr;
+  std::unique_ptr<report::BrowsedProfile> shared_times_;
+  report::ReportOptions options_;  // without zooms
   Zooms zooms_;
   size_t event_ = 0;  // index of the table
   std::vector<std::vector<profile::EventId>> tables_;

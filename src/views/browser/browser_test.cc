@@ -453,5 +453,105 @@ TEST(TableLinesTest, FindsEachLineOfUnfoldedRows) {
   }
 }
 
+// Returns all lines, with all call graphs unfolded.
+std::string LinesOf(report::BrowsedTable& table) {
+  std::string text;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    text += table.Line(row) + "\n";
+    for (const report::BrowsedNode& node : table.Unfold(row)) {
+      text += " " + node.value;
+      for (const std::string& function : node.functions) text += " " + function;
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+TEST(BrowsedTableTest, AnUpdatedTableHasTheLinesOfANewOne) {
+  using report::SortKey;
+  const std::vector<SortKey> sorts[] = {{SortKey::kComm, SortKey::kDso, SortKey::kSymbol},
+                                        {SortKey::kSymbol},
+                                        {SortKey::kDso},
+                                        {SortKey::kComm, SortKey::kTid}};
+  for (const std::vector<SortKey>& sort : sorts) {
+    report::ReportOptions options;
+    options.sort = sort;
+    options.call_graph.type = report::CallGraphType::kGraph;
+    // The chain of the first sample is the longest, because equal rows are sorted by its length.
+    HandmadeProfile b;
+    b.Thread(1, 1).Sample("one", {"main@app", "a@app", "b@app", "c@app", "0x10@app"}, 7, 100);
+    b.Thread(2, 2).Sample("two", {"main@app", "a@app"}, 50, 100);
+    std::vector<profile::RowChange> changes;
+    const auto change = [&](uint32_t row, uint64_t count, uint64_t period) {
+      profile::Row& changed = b.profile().rows[row];
+      changed.count += count;
+      changed.period += period;
+      changes.push_back({.row = row, .count = count, .period = period});
+    };
+    report::BrowsedTable table(b.profile(), options,
+                               report::BrowsableTables(b.profile(), options).front(),
+                               report::BrowsedTable::Kind::kIsLive);
+    LinesOf(table);
+    for (uint64_t round = 1; round <= 5; ++round) {
+      changes.clear();
+      const auto before = static_cast<uint32_t>(b.profile().rows.size());
+      // Frames that only called so far are interrupted, and new functions and threads come.
+      const std::string added = "new" + std::to_string(round);
+      b.Thread(3, 3).Sample("one", {"main@app", "a@app", added + "@lib"}, round, 100);
+      b.Thread(1, 1).Sample("one", {"main@app", "0x10@app", "0x20@lib"}, 2, 100);
+      b.Sample("one", {"main@app", "0x10@app"}, 3, 100);
+      for (uint32_t row = before; row < b.profile().rows.size(); ++row) {
+        const profile::Row& fresh = b.profile().rows[row];
+        changes.push_back({.row = row, .count = fresh.count, .period = fresh.period});
+      }
+      change(1, -uint64_t{10}, -uint64_t{1000});
+      if (round == 3)
+        change(before - 1, -b.profile().rows[before - 1].count,
+               -b.profile().rows[before - 1].period);
+      ASSERT_TRUE(table.Update(changes));
+      report::BrowsedTable fresh(b.profile(), options,
+                                 report::BrowsableTables(b.profile(), options).front());
+      EXPECT_EQ(LinesOf(table), LinesOf(fresh)) << "round " << round;
+    }
+  }
+}
+
+TEST(BrowsedTableTest, PreparesCallGraphsBeforeTheFirstIsShown) {
+  HandmadeProfile b;
+  b.Sample("worker", {"main@app", "parse@app"}, 6);
+  const auto events = report::BrowsableTables(b.profile(), {}).front();
+  report::BrowsedTable table(b.profile(), {}, events), other(b.profile(), {}, events);
+  EXPECT_TRUE(table.has_to_prepare());
+  table.PrepareGraphs();
+  EXPECT_FALSE(table.has_to_prepare());
+  EXPECT_EQ(LinesOf(table), LinesOf(other));
+  EXPECT_FALSE(other.has_to_prepare());
+}
+
+TEST(BrowsedTableTest, LinesBehindTheHeaviestOnesAreSortedWhenTheyAreRead) {
+  HandmadeProfile b;
+  for (int i = 0; i < 1000; ++i) {
+    b.Sample("worker", {"f" + std::to_string(i % 997) + "@app"}, 1 + static_cast<uint64_t>(i % 17));
+  }
+  const auto events = report::BrowsableTables(b.profile(), {}).front();
+  report::BrowsedTable table(b.profile(), {}, events, report::BrowsedTable::Kind::kIsLive);
+  ASSERT_TRUE(table.Update({}));
+  const std::string first = table.Line(0);
+  report::BrowsedTable fresh(b.profile(), {}, events);
+  EXPECT_EQ(table.Line(900), fresh.Line(900));
+  EXPECT_EQ(table.Line(0), fresh.Line(0));
+  EXPECT_EQ(first, fresh.Line(0));
+  EXPECT_EQ(LinesOf(table), LinesOf(fresh));
+}
+
+TEST(BrowsedTableTest, IsMadeAgainWhenTheFirstCallChainComes) {
+  HandmadeProfile b;
+  b.Sample("worker", {"main@app"});
+  report::BrowsedTable table(b.profile(), {}, report::BrowsableTables(b.profile(), {}).front(),
+                             report::BrowsedTable::Kind::kIsLive);
+  b.Sample("worker", {"main@app", "parse@app"});
+  EXPECT_FALSE(table.Update(std::vector<profile::RowChange>{{.row = 1, .count = 1, .period = 1}}));
+}
+
 }  // namespace
 }  // namespace profiler::browser

@@ -26,8 +26,18 @@ size_t EndOfWeight(std::string_view line) {
 }  // namespace
 
 TableView::TableView(const profile::Profile& profile, const report::ReportOptions& options,
-                     std::vector<profile::EventId> events, Margins margins)
-    : margins_(margins), table_(profile, options, std::move(events)), lines_(table_) {}
+                     std::vector<profile::EventId> events, Margins margins, Kind kind)
+    : margins_(margins), table_(profile, options, std::move(events), kind), lines_(table_) {}
+
+TableView::TableView(report::BrowsedProfile& shared, const report::ReportOptions& options,
+                     std::vector<profile::EventId> events)
+    : margins_(Margins::kNone), table_(shared, options, std::move(events)), lines_(table_) {}
+
+bool TableView::Update(std::span<const profile::RowChange> changes) {
+  if (!table_.Update(changes)) return false;
+  lines_.FoldAll();
+  return true;
+}
 
 std::optional<TableView::Line> TableView::Selected() const {
   if (position_.selected() >= lines_.size()) return std::nullopt;

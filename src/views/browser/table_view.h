@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,9 +29,20 @@ class TableView {
  public:
   using Line = TableLines::Line;
 
+  using Kind = report::BrowsedTable::Kind;
+
   // Makes the table of `events` (report::BrowsableTables). The profile must outlive the view.
   TableView(const profile::Profile& profile, const report::ReportOptions& options,
-            std::vector<profile::EventId> events, Margins margins = Margins::kNone);
+            std::vector<profile::EventId> events, Margins margins = Margins::kNone,
+            Kind kind = Kind::kIsFixed);
+
+  // Makes the table from parts that all views of a profile share.
+  TableView(report::BrowsedProfile& shared, const report::ReportOptions& options,
+            std::vector<profile::EventId> events);
+
+  // Takes over changes (report::BrowsedTable::Update), and folds all rows. Returns false if the view
+  // must be made again.
+  bool Update(std::span<const profile::RowChange> changes);
 
   report::BrowsedTable& table() { return table_; }
   const report::BrowsedTable& table() const { return table_; }

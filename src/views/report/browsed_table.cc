@@ -1,12 +1,16 @@
 #include "src/views/report/browsed_table.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_split.h"
+#include "src/analysis/stack_walk.h"
 #include "src/base/percent.h"
 #include "src/base/text.h"
 #include "src/views/report/call_graph.h"
@@ -24,91 +28,189 @@ namespace profiler::report {
 using profile::EventId;
 using profile::Profile;
 
+namespace {
+
+std::shared_ptr<FunctionTable> MakeFunctions(const Profile& profile, const ReportOptions& options,
+                                             FunctionTable::Growth growth) {
+  return std::make_shared<FunctionTable>(
+      profile, options.inlines, PositionKeysOf(options),
+      options.full_dso_paths ? ImageNames::kPaths : ImageNames::kShort, growth);
+}
+
+}  // namespace
+
+struct BrowsedProfile::Parts {
+  // Returns the functions for tables with these options.
+  std::shared_ptr<FunctionTable> FunctionsFor(const Profile& profile,
+                                              const ReportOptions& options) {
+    const Key wanted{options.inlines, options.full_dso_paths, PositionKeysOf(options).wanted};
+    if (functions == nullptr || key != wanted) {
+      functions = MakeFunctions(profile, options, FunctionTable::Growth::kIsFixed);
+      key = wanted;
+    }
+    return functions;
+  }
+
+  using Key = std::tuple<bool, bool, std::array<bool, 3>>;
+  Key key;
+  std::shared_ptr<FunctionTable> functions;
+  std::optional<HugeVector<uint32_t>> depth_first;
+};
+
+BrowsedProfile::BrowsedProfile(const Profile& profile)
+    : profile_(profile), parts_(std::make_unique<Parts>()) {}
+
+BrowsedProfile::~BrowsedProfile() = default;
+
 struct BrowsedTable::Parts {
-  Parts(const Profile& profile, const ReportOptions& wanted, std::vector<EventId> of)
+  Parts(const Profile& profile, const ReportOptions& wanted, std::vector<EventId> of, Kind kind,
+        std::shared_ptr<FunctionTable> with, const HugeVector<uint32_t>* depth_first)
       : options(wanted),
         events(std::move(of)),
-        functions(profile, options.inlines, PositionKeysOf(options),
-                  options.full_dso_paths ? ImageNames::kPaths : ImageNames::kShort),
-        hist(profile, functions, events.front(), ResolvedOptions(options, profile, events),
-             std::span(events).subspan(1)),
+        is_live(kind == Kind::kIsLive),
+        functions(std::move(with)),
+        // Figures compare each row with the next one.
+        hist(profile, *functions, events.front(), ResolvedOptions(options, profile, events),
+             std::span(events).subspan(1),
+             options.ShowsFigures() ? Histogram::Order::kAll : Histogram::Order::kHeaviest,
+             depth_first),
         figures(options.ShowsFigures() ? FiguresOf(hist, events.front()) : HistFigures()),
         layout(LayOutOf(options, hist.options().children)),
-        table(hist, figures, options, layout),
-        keys(MakeColumns(hist, HistFigures(), options, KeysOnly(options))),
-        graph_options(SettledGraphOptions(options)) {}
+        graph_options(SettledGraphOptions(options)) {
+    MakeLines();
+  }
+
+  // Makes the parts that depend on the order of the rows.
+  void MakeLines() {
+    graph.reset();
+    table.emplace(hist, figures, options, layout);
+    keys.clear();
+    Choose();
+  }
+
+  // Chooses the rows that are lines.
+  void Choose() {
+    listed.clear();
+    for (const uint32_t row : ListedRows(hist, options)) {
+      if (!symbol_part.empty() && NameOf(row).find(symbol_part) == std::string_view::npos) continue;
+      listed.push_back(row);
+    }
+  }
 
   static FieldLayout KeysOnly(const ReportOptions& options) {
     return {.shown = {options.sort.begin(), options.sort.end()}};
   }
 
-  std::string_view NameOf(size_t row) const {
-    const Function& function = functions[hist.rows()[row].function];
+  // Returns the row of the histogram that is a line. Lines behind the heaviest rows get their order
+  // when the first of them is wanted.
+  uint32_t RowOf(size_t line) {
+    if (listed[line] >= hist.sorted()) {
+      hist.SortRest();
+      MakeLines();
+    }
+    return listed[line];
+  }
+
+  // Returns the function's name of a row of the histogram; empty if it has none.
+  std::string_view NameOf(uint32_t row) const {
+    const Function& function = (*functions)[hist.rows()[row].function];
     return function.named() ? hist.profile().text(function.name) : std::string_view();
   }
 
   const ReportOptions options;
   const std::vector<EventId> events;
-  const FunctionTable functions;
-  const Histogram hist;
+  const bool is_live;
+  const std::shared_ptr<FunctionTable> functions;
+  Histogram hist;
   const HistFigures figures;
   const FieldLayout layout;
-  Table table;
-  const std::vector<std::unique_ptr<Column>> keys;
+  std::optional<Table> table;
+  std::vector<std::unique_ptr<Column>> keys;  // made when the first key is wanted
   const CallGraphOptions graph_options;
   std::optional<CallGraph> graph;  // made when the first row unfolds
-  std::vector<uint32_t> listed;    // rows of the histogram that are lines
+  std::string symbol_part;
+  std::vector<uint32_t> listed;  // rows of the histogram that are lines
 };
 
 BrowsedTable::BrowsedTable(const Profile& profile, const ReportOptions& options,
-                           std::vector<EventId> events)
-    : parts_(std::make_unique<Parts>(profile, options, std::move(events))) {
-  SetSymbolPart("");
+                           std::vector<EventId> events, Kind kind)
+    : parts_(std::make_unique<Parts>(
+          profile, options, std::move(events), kind,
+          MakeFunctions(profile, options,
+                        kind == Kind::kIsLive ? FunctionTable::Growth::kGrows
+                                              : FunctionTable::Growth::kIsFixed),
+          nullptr)) {}
+
+BrowsedTable::BrowsedTable(BrowsedProfile& shared, const ReportOptions& options,
+                           std::vector<EventId> events) {
+  std::optional<HugeVector<uint32_t>>& depth_first = shared.parts_->depth_first;
+  if (!depth_first) depth_first = analysis::DepthFirst(shared.profile_.stacks);
+  parts_ =
+      std::make_unique<Parts>(shared.profile_, options, std::move(events), Kind::kIsFixed,
+                              shared.parts_->FunctionsFor(shared.profile_, options), &*depth_first);
 }
 
 BrowsedTable::~BrowsedTable() = default;
 
+bool BrowsedTable::Update(std::span<const profile::RowChange> changes) {
+  if (!parts_->is_live || !parts_->figures.rows.empty() || !parts_->hist.CanUpdate(changes)) {
+    return false;
+  }
+  const Profile& profile = parts_->hist.profile();
+  std::vector<profile::FrameId> interrupted;
+  interrupted.reserve(changes.size());
+  for (const profile::RowChange& change : changes) {
+    interrupted.push_back(profile.rows[change.row].self);
+  }
+  parts_->functions->Grow(interrupted);
+  parts_->hist.Update(changes);
+  parts_->MakeLines();
+  return true;
+}
+
 size_t BrowsedTable::rows() const { return parts_->listed.size(); }
 
 void BrowsedTable::SetSymbolPart(std::string_view part) {
-  parts_->listed.clear();
-  for (const uint32_t row : ListedRows(parts_->hist, parts_->options)) {
-    if (!part.empty() && parts_->NameOf(row).find(part) == std::string_view::npos) continue;
-    parts_->listed.push_back(row);
-  }
+  parts_->symbol_part = part;
+  parts_->Choose();
 }
 
 std::string BrowsedTable::Headings() const {
   std::string text;
-  parts_->table.AppendHeadings(text);
+  parts_->table->AppendHeadings(text);
   return text.substr(2, text.find('\n') - 2);
 }
 
 std::string BrowsedTable::Line(size_t row) {
   std::string text;
-  parts_->table.AppendRow(parts_->listed[row], text);
+  parts_->table->AppendRow(parts_->RowOf(row), text);
   text.pop_back();
   return text;
 }
 
 double BrowsedTable::PercentOf(size_t row) const {
-  return Percent(parts_->hist.rows()[parts_->listed[row]].children.period,
+  return Percent(parts_->hist.rows()[parts_->RowOf(row)].children.period,
                  parts_->hist.total().period);
 }
 
 double BrowsedTable::MarginOf(size_t row) const {
   constexpr double kQuantile = 1.96;
   const auto samples = static_cast<double>(parts_->hist.total().count) + 4;
-  const auto own = static_cast<double>(parts_->hist.rows()[parts_->listed[row]].children.count) + 2;
+  const auto own = static_cast<double>(parts_->hist.rows()[parts_->RowOf(row)].children.count) + 2;
   const double part = std::min(own / samples, 1.0);
   return 100 * kQuantile * std::sqrt(part * (1 - part) / samples);
 }
 
 std::string BrowsedTable::KeyOf(size_t row) const {
   std::string key;
+  const uint32_t of_key = parts_->RowOf(row);
+  if (parts_->keys.empty()) {
+    parts_->keys =
+        MakeColumns(parts_->hist, HistFigures(), parts_->options, Parts::KeysOnly(parts_->options));
+  }
   for (const auto& column : parts_->keys) {
     const size_t begin = key.size();
-    column->AppendCell(parts_->listed[row], key);
+    column->AppendCell(of_key, key);
     // Widths differ from table to table.
     key.erase(key.find_last_not_of(' ') + 1);
     key.erase(begin, std::min(key.find_first_not_of(' ', begin), key.size()) - begin);
@@ -118,12 +220,20 @@ std::string BrowsedTable::KeyOf(size_t row) const {
 }
 
 RowFacts BrowsedTable::FactsOf(size_t row) const {
-  const HistRow& shown = parts_->hist.rows()[parts_->listed[row]];
-  const Function& function = parts_->functions[shown.function];
+  const HistRow& shown = parts_->hist.rows()[parts_->RowOf(row)];
+  const Function& function = (*parts_->functions)[shown.function];
   return {.thread = shown.thread,
           .image = function.image,
           .mode = function.mode,
-          .function = parts_->NameOf(parts_->listed[row])};
+          .function = parts_->NameOf(parts_->RowOf(row))};
+}
+
+bool BrowsedTable::has_to_prepare() const {
+  return parts_->hist.options().chains && !parts_->graph;
+}
+
+void BrowsedTable::PrepareGraphs() {
+  if (has_to_prepare()) parts_->graph.emplace(parts_->hist, parts_->graph_options);
 }
 
 bool BrowsedTable::MayUnfold(size_t row) const {
@@ -132,15 +242,15 @@ bool BrowsedTable::MayUnfold(size_t row) const {
 
 std::vector<BrowsedNode> BrowsedTable::Unfold(size_t row) {
   if (!MayUnfold(row)) return {BrowsedNode()};
-  if (!parts_->graph) parts_->graph.emplace(parts_->hist, parts_->graph_options);
-  const ChainTree tree = parts_->graph->Build(parts_->listed[row]);
-  const uint64_t row_period = parts_->hist.rows()[parts_->listed[row]].children.period;
+  PrepareGraphs();
+  const ChainTree tree = parts_->graph->Build(parts_->RowOf(row));
+  const uint64_t row_period = parts_->hist.rows()[parts_->RowOf(row)].children.period;
   const bool fractal = parts_->graph_options.type == CallGraphType::kFractal;
   std::vector<BrowsedNode> nodes(tree.size());
   for (size_t i = 0; i < tree.size(); ++i) {
     nodes[i].children = tree[i].children;
     for (const FunctionId id : tree[i].path) {
-      AppendFunctionName(parts_->hist.profile(), parts_->functions[id],
+      AppendFunctionName(parts_->hist.profile(), (*parts_->functions)[id],
                          nodes[i].functions.emplace_back());
     }
     if (i == 0) continue;

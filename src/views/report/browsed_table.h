@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "src/profile/profile.h"
+#include "src/profile/row_change.h"
 #include "src/views/report/options.h"
 
 namespace profiler::report {
@@ -31,14 +33,39 @@ struct RowFacts {
   std::string_view function;  // empty: no name
 };
 
+// Parts of tables that depend only on the profile, kept for the next table. The profile must outlive
+// it, and must not change.
+class BrowsedProfile {
+ public:
+  explicit BrowsedProfile(const profile::Profile& profile);
+  BrowsedProfile(const BrowsedProfile&) = delete;
+  ~BrowsedProfile();
+
+  const profile::Profile& profile() const { return profile_; }
+
+ private:
+  friend class BrowsedTable;
+  struct Parts;
+  const profile::Profile& profile_;
+  std::unique_ptr<Parts> parts_;
+};
+
 class BrowsedTable {
  public:
   // Makes the table of `events` (TablesOf); none of them has branch stacks. The profile must outlive
-  // the table. Costs as much as WriteReport without call graphs.
+  // the table. Costs as much as WriteReport without call graphs. kIsLive: Update may be called.
+  enum class Kind : bool { kIsFixed, kIsLive };
   BrowsedTable(const profile::Profile& profile, const ReportOptions& options,
+               std::vector<profile::EventId> events, Kind kind = Kind::kIsFixed);
+  // Makes a fixed table, from parts that other tables of this profile have left.
+  BrowsedTable(BrowsedProfile& shared, const ReportOptions& options,
                std::vector<profile::EventId> events);
   BrowsedTable(const BrowsedTable&) = delete;
   ~BrowsedTable();
+
+  // Takes over changes that the rows of the profile already have; the profile may have grown. Then
+  // rows have other numbers. Returns false, and changes nothing, if the table must be made again.
+  bool Update(std::span<const profile::RowChange> changes);
 
   // Number of lines, in the order of the report. Lines that a part of a symbol excludes have no
   // number; SetSymbolPart chooses others, and keeps the columns' widths.
@@ -59,6 +86,10 @@ class BrowsedTable {
   // Returns the row's sort keys as text, by which a table of other samples has the same row.
   std::string KeyOf(size_t row) const;
 
+  // The first call graph takes much longer than the others, so a view may prepare all of them while
+  // it waits for the user.
+  void PrepareGraphs();
+  bool has_to_prepare() const;
   // True if the row may have a call graph.
   bool MayUnfold(size_t row) const;
   // Returns the call graph of a row; node 0 is its root. Takes time linear in the row's samples and

@@ -37,12 +37,13 @@ void CallGraph::SparseWeights::Clear() {
 
 CallGraph::CallGraph(const Histogram& hist, const CallGraphOptions& options)
     : hist_(hist),
-      trie_(hist.trie()),
+      stacks_(hist),
+      trie_(stacks_.trie()),
       options_(options),
-      whole_(hist.trie().size()),
-      excluded_(hist.trie().size()),
+      whole_(trie_.size()),
+      excluded_(trie_.size()),
       branch_of_key_(hist.functions().chain_keys() + 1, kNone),
-      point_of_node_(hist.options().order == ChainOrder::kCallee ? hist.trie().size() : 0, kNone) {
+      point_of_node_(hist.options().order == ChainOrder::kCallee ? trie_.size() : 0, kNone) {
   key_of_function_.reserve(hist.functions().size());
   for (FunctionId id = 0; id < hist.functions().size(); ++id) {
     key_of_function_.push_back(hist.functions()[id].chain_key);
@@ -85,7 +86,7 @@ HugeVector<CallGraph::ChainPoint> CallGraph::StartCallers(size_t row) {
     }
   }
   if (!hist_.options().children) return points;
-  for (const NodeId node : hist_.NodesOf(row)) {
+  for (const NodeId node : stacks_.NodesOf(row)) {
     if (trie_.IsNested(node)) continue;
     const Weight weight = trie_[node].weight - excluded_[node];
     if (weight.count != 0) points.push_back(PointAt(node, weight));
@@ -99,20 +100,20 @@ HugeVector<CallGraph::ChainPoint> CallGraph::StartCallers(size_t row) {
 HugeVector<CallGraph::ChainPoint> CallGraph::StartCallees(size_t row) {
   HugeVector<ChainPoint> points;
   const uint32_t bucket = hist_.BucketOfRow(row);
-  for (const uint32_t id : hist_.SamplesOf(row)) {
+  for (const uint32_t id : stacks_.SamplesOf(row)) {
     const Row& sample = hist_.profile().rows[id];
     const Weight weight = WeightOf(sample);
-    const NodeId leaf = hist_.LeafOf(id);
+    const NodeId leaf = stacks_.LeafOf(id);
     points.push_back(PointAt(leaf, weight));
     const NodeId innermost = InnermostOf(bucket, leaf);
     if (innermost != kNoNode) excluded_.Add(innermost, weight);
   }
   if (hist_.options().children) {
-    for (const NodeId node : hist_.NodesOf(row)) {
+    for (const NodeId node : stacks_.NodesOf(row)) {
       const NodeId above = SameAbove(node);
       if (above != kNoNode) excluded_.Add(above, trie_[node].weight);
     }
-    for (const NodeId node : hist_.NodesOf(row)) {
+    for (const NodeId node : stacks_.NodesOf(row)) {
       const Weight weight = trie_[node].weight - excluded_[node];
       if (weight.count != 0) points.push_back(PointAt(node, weight));
     }
@@ -129,10 +130,10 @@ void CallGraph::SplitOwnChains(size_t row) {
   // The whole chains together weigh as much as the row's own samples.
   const bool show_whole =
       options_.type == CallGraphType::kFractal || hist_.rows()[row].self.period >= min_period_;
-  for (const uint32_t id : hist_.SamplesOf(row)) {
+  for (const uint32_t id : stacks_.SamplesOf(row)) {
     const Row& sample = hist_.profile().rows[id];
     const Weight weight = WeightOf(sample);
-    const NodeId leaf = hist_.LeafOf(id);
+    const NodeId leaf = stacks_.LeafOf(id);
     if (hist_.options().children) {
       NodeId outermost = InnermostOf(bucket, leaf);
       if (outermost != kNoNode) {

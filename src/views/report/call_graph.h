@@ -23,6 +23,7 @@
 #include "absl/functional/function_ref.h"
 #include "src/views/report/hist.h"
 #include "src/views/report/options.h"
+#include "src/views/report/row_stacks.h"
 
 namespace profiler::report {
 
@@ -42,7 +43,7 @@ struct ChainNode {
 using ChainTree = std::vector<ChainNode>;
 
 // A builder of trees, from a histogram that was built with chains. The histogram must outlive the
-// builder. Keeps scratch memory of 12 bytes per trie node. Not thread-safe.
+// builder. Keeps the trie, and scratch memory of 12 bytes per trie node. Not thread-safe.
 class CallGraph {
  public:
   // `options.type` must not be kNone. `options.threshold` must be set. The threshold, as a share of
@@ -118,6 +119,7 @@ class CallGraph {
   bool StoredBefore(FunctionId a, FunctionId b) const;
 
   const Histogram& hist_;
+  const RowStacks stacks_;
   const StackTrie& trie_;
   const CallGraphOptions options_;
   uint64_t min_period_ = 0;

@@ -21,12 +21,16 @@ using symbolize::ImageKind;
 
 class FunctionTable::Builder {
  public:
-  Builder(const Profile& profile, FunctionTable& table, ImageNames image_names)
+  Builder(const Profile& profile, FunctionTable& table, bool inlines, ImageNames image_names,
+          Growth growth)
       : profile_(profile),
         table_(table),
+        inlines_(inlines),
+        grows_(growth == Growth::kGrows),
         image_names_(image_names),
         interrupted_(profile.frames.size(), false),
-        real_(profile.symbols.size(), kNoFunction) {
+        real_(profile.symbols.size(), kNoFunction),
+        nowhere_in_order_(growth == Growth::kIsFixed) {
     for (const Row& row : profile.rows) interrupted_[static_cast<uint32_t>(row.self)] = true;
     for (const profile::BranchRow& branch : profile.branches) {
       interrupted_[static_cast<uint32_t>(branch.from)] = true;
@@ -38,6 +42,24 @@ class FunctionTable::Builder {
     if (!nowhere_in_order_) unnamed_.reserve(unnamed);
   }
 
+  // Adds the functions of all frames that the table does not have yet.
+  void AddAll() {
+    constexpr uint32_t kAhead = 16;
+    interrupted_.resize(profile_.frames.size());
+    real_.resize(profile_.symbols.size(), kNoFunction);
+    for (auto i = static_cast<uint32_t>(table_.at_.size()); i < profile_.frames.size(); ++i) {
+      if (i + kAhead < profile_.frames.size()) Prefetch(profile_.frames[i + kAhead]);
+      Add(FrameId{i});
+    }
+  }
+
+  void NoteInterrupted(FrameId id) {
+    FunctionId& function = table_.interrupted_[static_cast<uint32_t>(id)];
+    // Only frames without names need that note.
+    if (function == kNoFunction) function = Unnamed(profile_[id], profile_[id].place.value);
+  }
+
+ private:
   // Prefetches the memory that Add() needs, because look-ups of unnamed addresses miss all caches.
   // Call it some frames before Add().
   void Prefetch(const Frame& frame) const {
@@ -46,7 +68,7 @@ class FunctionTable::Builder {
     }
   }
 
-  void Add(FrameId id, bool inlines) {
+  void Add(FrameId id) {
     const Frame& frame = profile_[id];
     const bool interrupted = interrupted_[static_cast<uint32_t>(id)];
     const std::span<const Line> lines = profile_.LinesOf(frame);
@@ -55,12 +77,12 @@ class FunctionTable::Builder {
       table_.interrupted_.push_back(interrupted ? Unnamed(frame, frame.place.value) : kNoFunction);
     } else {
       const SymbolId base = lines.back().symbol;
-      const std::span<const Line> inlined = lines.first(inlines ? lines.size() - 1 : 0);
+      const std::span<const Line> inlined = lines.first(inlines_ ? lines.size() - 1 : 0);
       // A sample counts for the innermost line. In a chain, each function has the line of its call.
       const FunctionId real = Real(base, frame, inlined.empty() ? lines.front() : lines.back());
-      table_.interrupted_.push_back(!interrupted      ? kNoFunction
-                                    : inlined.empty() ? real
-                                                      : Real(base, frame, lines.front()));
+      table_.interrupted_.push_back(inlined.empty()           ? real
+                                    : (interrupted || grows_) ? Real(base, frame, lines.front())
+                                                              : kNoFunction);
       if (inlined.empty()) {
         table_.at_.push_back(real);
       } else {
@@ -69,7 +91,6 @@ class FunctionTable::Builder {
     }
   }
 
- private:
   static bool Named(std::span<const Line> lines) {
     return !lines.empty() && lines.back().symbol != kNoSymbol;
   }
@@ -208,6 +229,7 @@ class FunctionTable::Builder {
 
   const Profile& profile_;
   FunctionTable& table_;
+  const bool inlines_, grows_;
   const ImageNames image_names_;
   std::vector<bool> interrupted_;  // [frame]: True if it is a row's `self` or an end of a branch
   std::vector<FunctionId> real_;   // indexed by SymbolId
@@ -216,22 +238,26 @@ class FunctionTable::Builder {
   absl::flat_hash_map<std::pair<NameKey, PositionId>, FunctionId> inlined_;
   absl::flat_hash_map<StringId, uint32_t> inlined_keys_;
   absl::flat_hash_map<std::pair<ImageId, uint64_t>, FunctionId> unnamed_;
-  bool nowhere_in_order_ = true;
+  bool nowhere_in_order_;
   FunctionId last_nowhere_ = kNoFunction;
 };
 
 FunctionTable::FunctionTable(const Profile& profile, bool inlines, const PositionKeys& positions,
-                             ImageNames image_names) {
+                             ImageNames image_names, Growth growth) {
   if (positions.any()) positions_ = std::make_unique<PositionTable>(profile, positions);
   at_.reserve(profile.frames.size());
   interrupted_.reserve(profile.frames.size());
-  Builder builder(profile, *this, image_names);
-  constexpr uint32_t kAhead = 16;
-  for (uint32_t i = 0; i < profile.frames.size(); ++i) {
-    if (i + kAhead < profile.frames.size()) builder.Prefetch(profile.frames[i + kAhead]);
-    builder.Add(FrameId{i}, inlines);
-  }
+  auto builder = std::make_unique<Builder>(profile, *this, inlines, image_names, growth);
+  builder->AddAll();
   if (positions_ != nullptr) positions_->RankTexts();
+  if (growth == Growth::kGrows) builder_ = std::move(builder);
+}
+
+FunctionTable::~FunctionTable() = default;
+
+void FunctionTable::Grow(std::span<const FrameId> interrupted) {
+  builder_->AddAll();
+  for (const FrameId frame : interrupted) builder_->NoteInterrupted(frame);
 }
 
 }  // namespace profiler::report

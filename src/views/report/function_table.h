@@ -51,11 +51,20 @@ struct Function {
 enum class ImageNames : bool { kShort, kPaths };
 
 // The functions of a profile. Built in time linear in the profile's frames. After construction it
-// refers to the profile only if `positions` requests positions.
+// refers to the profile only if it grows, or if `positions` requests positions.
 class FunctionTable {
  public:
+  // kGrows: Grow may be called. Such a table keeps 24 bytes for each function.
+  enum class Growth : bool { kIsFixed, kGrows };
+
   FunctionTable(const profile::Profile& profile, bool inlines, const PositionKeys& positions = {},
-                ImageNames image_names = ImageNames::kShort);
+                ImageNames image_names = ImageNames::kShort, Growth growth = Growth::kIsFixed);
+  FunctionTable(const FunctionTable&) = delete;
+  ~FunctionTable();
+
+  // Adds the functions of frames that the profile has got since, and notes that samples interrupted
+  // these frames. Ids stay.
+  void Grow(std::span<const profile::FrameId> interrupted);
 
   const Function& operator[](FunctionId id) const { return functions_[id]; }
   uint32_t size() const { return static_cast<uint32_t>(functions_.size()); }
@@ -85,6 +94,7 @@ class FunctionTable {
  private:
   class Builder;
 
+  std::unique_ptr<Builder> builder_;  // null if the table is fixed
   std::unique_ptr<PositionTable> positions_;
   std::vector<PositionId> position_of_;  // [n]: position of function n; empty without positions_
   HugeVector<Function> functions_;

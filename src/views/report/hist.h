@@ -17,28 +17,46 @@
 #include <span>
 #include <vector>
 
-#include "src/analysis/stack_trie.h"
 #include "src/analysis/stack_walk.h"
 #include "src/profile/profile.h"
+#include "src/profile/row_change.h"
+#include "src/views/report/function_buckets.h"
 #include "src/views/report/function_table.h"
 #include "src/views/report/hist_row.h"
 
 namespace profiler::report {
 
-using analysis::kNoNode;
-using analysis::NodeId;
-using analysis::StackTrie;
-using analysis::TrieNode;
+class SampleGroups;
 
 // A table of rows. Refers to the profile and the function table. Reading is thread-safe.
 class Histogram {
  public:
-  // `event` is the leader of a group if there are further `members`.
+  // kHeaviest: only rows that a screen shows first, or that may have call graphs, are sorted, if
+  // rows are in order of weight.
+  enum class Order : bool { kAll, kHeaviest };
+
+  // `event` is the leader of a group if there are further `members`. `depth_first`: as in
+  // SampleGroups.
   Histogram(const profile::Profile& profile, const FunctionTable& functions, profile::EventId event,
-            const HistOptions& options, std::span<const profile::EventId> members = {});
+            const HistOptions& options, std::span<const profile::EventId> members = {},
+            Order order = Order::kAll, const HugeVector<uint32_t>* depth_first = nullptr);
+  Histogram(const Histogram&) = delete;
+  ~Histogram();
+
+  // True if Update may be called: the table has one event, no positions and no sums by mode, and
+  // call chains if one of the changed rows has one.
+  bool CanUpdate(std::span<const profile::RowChange> changes) const;
+  // Takes over changes that the profile's rows already have. The profile and the table of functions
+  // may have grown. Costs as much as the changed rows' stacks. Rows without samples are dropped. Only
+  // the heaviest rows are sorted.
+  void Update(std::span<const profile::RowChange> changes);
 
   // Returns the rows in the order shown, with weights of the leader.
   std::span<const HistRow> rows() const { return rows_; }
+  // Returns the number of rows, the heaviest ones, that are in their order. SortRest sorts the rows
+  // behind them.
+  size_t sorted() const { return sorted_; }
+  void SortRest();
   // Returns the leader's weight that is 100 %.
   const Weight& total() const { return total_; }
   // MembersOf returns a row's weight of each member; member_totals returns the weight of each
@@ -55,53 +73,51 @@ class Histogram {
   const profile::Profile& profile() const { return profile_; }
   const FunctionTable& functions() const { return functions_; }
 
-  // Returns the trie for call graphs; only with options().chains.
-  const StackTrie& trie() const { return *trie_; }
-  // True if a row may have a call graph. If rows are in order of weight, these are the first rows.
+  profile::EventId event() const { return event_; }
+
+  // True if a row may have a call graph; only with options().chains. If rows are in order of weight,
+  // these are the first rows.
   bool MayHaveChains(size_t row) const { return row < rows_with_chains_; }
-  // Returns the trie nodes of a row's functions, in no particular order; only with children.
-  std::span<const NodeId> NodesOf(size_t row) const { return nodes_by_row_.at(row); }
-  // Returns the row's own samples, as indices into profile().rows.
-  std::span<const uint32_t> SamplesOf(size_t row) const { return samples_by_row_.at(row); }
-  // Returns the trie leaf of a sample's chain. `sample` must be one that SamplesOf returns.
-  NodeId LeafOf(uint32_t sample) const { return leaf_[sample]; }
+  // True if a row or branch of this period may be drawn. Adds 1, because percentages are rounded.
+  bool MayBeDrawn(uint64_t period) const {
+    const double least = static_cast<double>(total_.period) * (options_.chains_from / 100);
+    return static_cast<double>(period) + 1 >= least;
+  }
+  // Returns the samples by group, if they are still in memory; else null.
+  const SampleGroups* groups() const { return groups_.get(); }
   // Returns the id that stands in the trie for all functions without nodes of their own. The id is
   // no function's, but it has a bucket.
   FunctionId others() const { return functions_.size(); }
-  uint32_t BucketOf(FunctionId function) const {
-    return buckets_.empty() ? function : buckets_[function];
-  }
+  const FunctionBuckets& buckets() const { return buckets_; }
+  uint32_t BucketOf(FunctionId function) const { return buckets_.Of(function); }
   uint32_t BucketOfRow(size_t row) const { return BucketOf(rows_[row].function); }
 
  private:
   class Builder;
+  struct Sums;
 
-  // The items of each row, all in one array.
-  struct Index {
-    HugeVector<uint32_t> first;
-    HugeVector<uint32_t> items;
-
-    std::span<const uint32_t> at(size_t row) const {
-      return std::span(items).subspan(first[row], first[row + 1] - first[row]);
-    }
-  };
+  void JoinRows(std::span<const profile::EventId> members);
+  uint64_t LeadingWeightOf(const HistRow& row) const;
+  bool SortsByWeight() const;
+  size_t PutHeaviestFirst();
+  void SortRows(size_t begin, size_t end);
+  void MoveRows(size_t begin, const HugeVector<uint32_t>& order);
 
   const profile::Profile& profile_;
   const FunctionTable& functions_;
+  const profile::EventId event_;
   const HistOptions options_;
-  // The bucket of each function. Functions that the sort keys do not distinguish share a bucket.
-  // Empty if the keys distinguish all functions.
-  HugeVector<uint32_t> buckets_;
+  FunctionBuckets buckets_;
   HugeVector<HistRow> rows_;
   Weight total_;
   std::vector<ModePeriods> modes_;            // indexed by row; empty without HistOptions::modes
   std::vector<EventWeights> member_weights_;  // for each row, its weights of all members
   std::vector<Weight> member_totals_;
-  std::unique_ptr<StackTrie> trie_;
-  HugeVector<NodeId> leaf_;      // [sample]: trie leaf of its chain
+  size_t sorted_ = 0;
   size_t rows_with_chains_ = 0;  // rows from here on have no call graph
-  Index nodes_by_row_;
-  Index samples_by_row_;
+  // Kept for the trie, until the first update.
+  std::unique_ptr<const SampleGroups> groups_;
+  std::unique_ptr<Sums> sums_;  // set by the first update
 };
 
 // Returns the end of a stack that is used for rows if the stack has more than `max_stack` frames.

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "src/views/report/hist.h"
@@ -26,8 +25,7 @@ class RowNumbers {
 
  private:
   const Histogram& hist_;
-  const std::vector<uint32_t> thread_group_;
-  FinerGroups finer_;
+  GroupNumbers groups_;
   absl::flat_hash_map<uint64_t, size_t> known_;  // number of a row, keyed by group and bucket
 };
 

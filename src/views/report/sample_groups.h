@@ -17,31 +17,45 @@
 
 namespace profiler::report {
 
-// Returns a number for each thread, equal if the sort keys do not distinguish the threads.
-std::vector<uint32_t> ThreadGroups(const profile::Profile& profile, const HistOptions& options);
-
-// Subdivides groups of threads by the columns of the profile's rows that the sort keys name. Refers
-// to the profile.
-class FinerGroups {
+// Numbers the groups, in order of appearance. Refers to the profile, which may grow.
+class GroupNumbers {
  public:
-  FinerGroups(const profile::Profile& profile, const HistOptions& options);
+  GroupNumbers(const profile::Profile& profile, const HistOptions& options);
 
-  // Returns the subdivision of `group` that contains a row of the profile.
-  uint32_t Of(uint32_t group, size_t row);
+  // Returns the number of the group of samples that have this thread, and the columns' values of a
+  // row of the profile.
+  uint32_t Of(profile::ThreadId thread, size_t row);
+  // Returns a number that Of has returned before.
+  uint32_t Find(profile::ThreadId thread, size_t row) const;
 
  private:
-  struct Step {
-    const HugeVector<uint32_t>* column = nullptr;
-    absl::flat_hash_map<uint64_t, uint32_t> known;  // subdivision, keyed by group and value
+  // Subdivisions of groups, keyed by group and value.
+  using Known = absl::flat_hash_map<uint64_t, uint32_t>;
+  struct ThreadStep {
+    ThreadValue value;
+    Known known;
   };
-  std::vector<Step> steps_;
+  struct ColumnStep {
+    const HugeVector<uint32_t>* column = nullptr;
+    Known known;
+  };
+
+  static uint64_t KeyOf(uint32_t group, uint32_t value) { return uint64_t{group} << 32 | value; }
+
+  const profile::Profile& profile_;
+  std::vector<ThreadStep> thread_steps_;
+  std::vector<ColumnStep> column_steps_;
+  std::vector<uint32_t> group_of_thread_;
 };
 
-// The groups of samples. Only the constructor uses the references. Linear in the profile's rows and
+// The groups of samples. Linear in the profile's rows and
 // stacks.
 class SampleGroups {
  public:
-  SampleGroups(const profile::Profile& profile, profile::EventId event, const HistOptions& options);
+  // `depth_first`: the depth-first numbers of the profile's stacks (analysis::DepthFirst), if the
+  // caller has them.
+  SampleGroups(const profile::Profile& profile, profile::EventId event, const HistOptions& options,
+               const HugeVector<uint32_t>* depth_first = nullptr);
 
   size_t size() const { return first_.size() - 1; }
   // Returns a group's samples as indices into profile.rows; may be empty. If the report needs
@@ -49,12 +63,15 @@ class SampleGroups {
   std::span<const uint32_t> operator[](size_t group) const {
     return std::span(samples_).subspan(first_[group], first_[group + 1] - first_[group]);
   }
+  // Returns the group that contains the samples of a row of the report.
+  size_t GroupOf(const HistRow& row) const { return numbers_.Find(row.thread, row.sample); }
   // Returns the weight that is 100 %.
   const Weight& total() const { return total_; }
 
  private:
-  void PutDepthFirst(const profile::Profile& profile);
+  void PutDepthFirst(const profile::Profile& profile, const HugeVector<uint32_t>& numbers);
 
+  GroupNumbers numbers_;
   Weight total_;
   HugeVector<uint32_t> samples_;
   // [n]: begin of group n. The last element is the end of the last group.

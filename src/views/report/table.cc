@@ -21,7 +21,7 @@ Table::Table(const Histogram& hist, const HistFigures& figures, const ReportOpti
     return;
   }
   // As in perf, rows below the percentage limit count.
-  for (size_t i = 0; i < hist.rows().size(); ++i) {
+  for (size_t i = 0; i < hist.sorted(); ++i) {
     Prefetch(i);
     if (hist.IsShown(i)) make_room(i);
   }

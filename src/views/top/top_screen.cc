@@ -47,7 +47,8 @@ constexpr const char* kHelp[] = {
     "K, U          leave out kernel code, or user code",
     "w             last 2 s, 10 s, minute, all",
     "f, Space      freeze, and go on",
-    "z             forget all samples, and begin again",
+    "z             only the samples since the last refresh, and back to the shown time",
+    "Z             forget all samples, and begin again",
     "P             save the last minute as a recording",
 };
 
@@ -81,7 +82,7 @@ class TopScreen::Impl {
 
  private:
   report::ReportOptions OptionsOfTab() const;
-  void MakeTable(const TableLines::Paths& unfolded, const std::string& selected);
+  void MakeTable();
   std::string SelectedKey() const;
   std::string SelectedName(SortKey key) const;
   void DrawHead(Pane pane);
@@ -111,9 +112,14 @@ void TopScreen::Impl::SetData(TopData data) {
   const TableLines::Paths unfolded = view_ ? view_->lines().Unfolded() : TableLines::Paths();
   // The first row stays selected as the first row, whatever it is.
   const std::string selected = view_ && !view_->IsAtTop() ? SelectedKey() : std::string();
-  view_.reset();  // refers to the data
+  const bool is_updated =
+      view_ && data.changes && data.profile == data_.profile && view_->Update(*data.changes);
+  if (!is_updated) view_.reset();  // refers to the data
   data_ = std::move(data);
-  MakeTable(unfolded, selected);
+  if (!is_updated) MakeTable();
+  if (!view_) return;
+  view_->lines().Unfold(unfolded);
+  if (!selected.empty()) view_->SelectRow(selected);
 }
 
 report::ReportOptions TopScreen::Impl::OptionsOfTab() const {
@@ -132,15 +138,12 @@ report::ReportOptions TopScreen::Impl::OptionsOfTab() const {
   return options;
 }
 
-// Makes the table, and selects the row that was selected before.
-void TopScreen::Impl::MakeTable(const TableLines::Paths& unfolded, const std::string& selected) {
+void TopScreen::Impl::MakeTable() {
   const report::ReportOptions options = OptionsOfTab();
-  const auto tables = report::BrowsableTables(data_.profile, options);
+  const auto tables = report::BrowsableTables(*data_.profile, options);
   if (tables.empty()) return;
-  view_ =
-      std::make_unique<TableView>(data_.profile, options, tables.front(), browser::Margins::kWide);
-  view_->lines().Unfold(unfolded);
-  if (!selected.empty()) view_->SelectRow(selected);
+  view_ = std::make_unique<TableView>(*data_.profile, options, tables.front(),
+                                      browser::Margins::kWide, TableView::Kind::kIsLive);
 }
 
 std::string TopScreen::Impl::SelectedKey() const {
@@ -154,7 +157,7 @@ std::string TopScreen::Impl::SelectedName(SortKey key) const {
   const std::vector<SortKey> keys = OptionsOfTab().sort;
   if (!line || std::find(keys.begin(), keys.end(), key) == keys.end()) return {};
   const report::RowFacts facts = view_->table().FactsOf(line->row);
-  const profile::Profile& profile = data_.profile;
+  const profile::Profile& profile = *data_.profile;
   switch (key) {
     case SortKey::kComm:
       return std::string(profile.text(profile[facts.thread].comm));
@@ -184,8 +187,10 @@ void TopScreen::Impl::Draw(Pane pane) {
 
 void TopScreen::Impl::DrawHead(Pane pane) {
   const std::string left = absl::StrCat(" profiler top  ", data_.title);
-  const std::string right = absl::StrCat(is_frozen_ ? "FROZEN  " : "", "last ",
-                                         ranges_[choice_.range], ": ", data_.figures, " ");
+  const std::string time =
+      choice_.since_refresh ? "since last refresh" : absl::StrCat("last ", ranges_[choice_.range]);
+  const std::string right =
+      absl::StrCat(is_frozen_ ? "FROZEN  " : "", time, ": ", data_.figures, " ");
   pane.PutIn(0, 0, pane.columns(), left, terminal::kTitleStyle);
   pane.PutRight(0, pane.columns(), right, terminal::kTitleStyle);
   constexpr std::string_view kUse = "CPU use ";
@@ -323,13 +328,19 @@ Request TopScreen::Impl::HandleKey(char key) {
       choice_.hide_user = !choice_.hide_user;
       return Request::kData;
     case 'w':
-      choice_.range = (choice_.range + 1) % ranges_.size();
+      // From the time since the last refresh, back to the time before.
+      if (!std::exchange(choice_.since_refresh, false)) {
+        choice_.range = (choice_.range + 1) % ranges_.size();
+      }
       return Request::kData;
     case 'f':
     case ' ':
       is_frozen_ = !is_frozen_;
       return is_frozen_ ? Request::kNone : Request::kData;
     case 'z':
+      choice_.since_refresh = !choice_.since_refresh;
+      return Request::kData;
+    case 'Z':
       return Request::kClear;
     case 'P':
       return Request::kSave;
@@ -366,7 +377,7 @@ Request TopScreen::Impl::Handle(const Event& event) {
   const auto character =
       event.kind == Event::Kind::kKey ? terminal::CharacterOf(event.key) : std::nullopt;
   // Keys with a meaning here come before those that move.
-  constexpr std::string_view kOwn = "qh?+-ecECia123s/tdKUwf zP";
+  constexpr std::string_view kOwn = "qh?+-ecECia123s/tdKUwf zZP";
   if (character && kOwn.find(*character) != kOwn.npos) return HandleKey(*character);
   if (!view_ || view_->Move(event)) return Request::kNone;
   if (event.kind == Event::Kind::kPress) view_->Press(event.row - kHeadRows);

@@ -15,11 +15,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "src/profile/profile.h"
+#include "src/profile/row_change.h"
 #include "src/terminal/canvas.h"
 #include "src/terminal/event.h"
 #include "src/views/report/options.h"
@@ -33,6 +35,8 @@ enum class Tab : uint8_t { kFunctions, kThreads, kImages };
 struct Choice {
   Tab tab = Tab::kFunctions;
   size_t range = 0;  // index of the time that is shown
+  // True if only the samples since the last refresh are shown, instead of `range`.
+  bool since_refresh = false;
   bool hide_kernel = false, hide_user = false;
   bool is_inverted = false;  // call graphs begin with the outermost caller
   bool by_self = false;      // rows by their own samples, without those of callees
@@ -42,7 +46,11 @@ struct Choice {
 
 // Data of one refresh.
 struct TopData {
-  profile::Profile profile;
+  // May change until the next SetData, which gets these changes.
+  std::shared_ptr<const profile::Profile> profile;
+  // Changes since the last data, if profile and choice are the same; nothing: the table is made
+  // again.
+  std::optional<std::vector<profile::RowChange>> changes;
   report::ReportOptions options;     // of functions; the tab chooses the sort keys of others
   std::string title;                 // "all 2 CPUs, 999 Hz"
   std::string figures;               // "1998 samples, lost 0"

@@ -23,7 +23,7 @@ class TopScreenTest : public testing::Test {
     HandmadeProfile handmade;
     fill(handmade);
     TopData data;
-    data.profile = std::move(handmade.profile());
+    data.profile = std::make_shared<const profile::Profile>(std::move(handmade.profile()));
     data.title = "all 2 CPUs, 999 Hz";
     data.figures = "10 samples, lost 0";
     data.remarks = {"12.30 % idle"};
@@ -184,10 +184,25 @@ TEST_F(TopScreenTest, KeysChangeWhatTheNextDataHas) {
   EXPECT_TRUE(screen_.choice().by_self);
   EXPECT_EQ(Type("i"), Request::kData);
   EXPECT_TRUE(screen_.choice().is_inverted);
-  EXPECT_EQ(Type("z"), Request::kClear);
+  EXPECT_EQ(Type("Z"), Request::kClear);
   EXPECT_EQ(Type("P"), Request::kSave);
   EXPECT_EQ(Type("a"), Request::kAnnotate);
   EXPECT_EQ(Type("q"), Request::kQuit);
+}
+
+TEST_F(TopScreenTest, ZShowsOnlyTheSamplesSinceTheLastRefreshUntilItIsPressedAgain) {
+  ShowWork();
+  EXPECT_NE(Text().find("last 10 s: 10 samples"), std::string::npos) << Text();
+  EXPECT_EQ(Type("z"), Request::kData);
+  EXPECT_TRUE(screen_.choice().since_refresh);
+  EXPECT_NE(Text().find("since last refresh: 10 samples"), std::string::npos) << Text();
+  EXPECT_EQ(Type("z"), Request::kData);
+  EXPECT_FALSE(screen_.choice().since_refresh);
+  EXPECT_NE(Text().find("last 10 s: 10 samples"), std::string::npos) << Text();
+  // Another time ends it, too.
+  EXPECT_EQ(Type("zw"), Request::kData);
+  EXPECT_FALSE(screen_.choice().since_refresh);
+  EXPECT_EQ(screen_.choice().range, 1);
 }
 
 TEST_F(TopScreenTest, FreezesUntilTheKeyIsPressedAgain) {
