@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "gtest/gtest.h"
 #include "src/base/build_id.h"
 #include "src/base/byte_reader.h"
+#include "src/base/huge_memory.h"
 #include "src/base/huge_vector.h"
 #include "src/base/mapped_file.h"
 #include "src/base/radix_sort.h"
@@ -262,6 +264,22 @@ TEST(HugeVectorTest, KeepsItsItemsAsItGrows) {
   const HugeVector<uint64_t> copy = items;
   items = {};
   for (uint64_t i = 0; i < copy.size(); ++i) ASSERT_EQ(copy[i], i * i);
+}
+
+TEST(HugeVectorTest, CanBeFilledAgainAfterItWasMoved) {
+  constexpr uint64_t kMany = kHugePage / sizeof(uint64_t);
+  HugeVector<uint64_t> items(kMany, 1);
+  const HugeVector<uint64_t> moved = std::move(items);
+  for (uint64_t i = 0; i < 2 * kMany; ++i) items.push_back(i);
+  EXPECT_EQ(moved[kMany - 1], 1u);
+  EXPECT_EQ(items[2 * kMany - 1], 2 * kMany - 1);
+}
+
+TEST(HugeVectorTest, ThrowsIfThereIsNoMemoryAndStaysValid) {
+  HugeVector<uint64_t> items(kHugePage, 7);
+  EXPECT_THROW(items.reserve(SIZE_MAX / sizeof(uint64_t)), std::bad_alloc);
+  EXPECT_THROW(items.reserve(SIZE_MAX), std::bad_alloc);
+  EXPECT_EQ(items[kHugePage - 1], 7u);
 }
 
 TEST(HugeVectorTest, WhatIsFreedDoesNotComeBackAsZeros) {

@@ -1,9 +1,8 @@
-// Remembers the stack of each raw call chain, so that a known chain costs one look-up instead of
-// one per frame.
+// Remembers each raw call chain, so that a known chain costs one look-up instead of one per frame.
 //
 // A chain has the same stack again if its words and its ip are the same, and if the address spaces
 // of its process and of the kernel have not changed since. The cache keeps a fingerprint of 128
-// bits instead of the chain, in the same cache line as the stack. Among n chains, two have the same
+// bits instead of the chain, in the same cache line as the chain's number. Among n chains, two have the same
 // fingerprint with probability n² / 2^129. That also holds for a malicious recording, because each
 // run draws a new random key.
 //
@@ -43,29 +42,28 @@ class FingerprintKey {
   uint64_t seed_[2], key_[2];
 };
 
-// The stack of a sample's chain.
-struct KnownStack {
-  StackId stack = kNoStack;
-  FrameId self{};  // frame of the sample's ip
-  // Row in which the caller last counted this stack; the cache does not use it.
-  uint32_t row = UINT32_MAX;
+// A chain that was resolved.
+struct KnownChain {
+  uint32_t number = 0;     // chains are numbered by the caller
+  FrameId self{};          // frame of the sample's ip
   bool corrupt = false;    // True if the chain is corrupt.
   bool has_chain = false;  // True if the chain is not corrupt and has an entry.
   bool used = false;       // True if ChainCache uses this slot.
 };
 
-// A cache of stacks. Not thread-safe. Grows to at most 32 MiB; instead of growing further, it
+// A cache of chains. Not thread-safe. Grows to at most 32 MiB; instead of growing further, it
 // forgets all chains.
 class ChainCache {
  public:
   static constexpr size_t kMaxChains = (size_t{1} << 20) / 8 * 5;
 
-  // Makes room for kSearches new chains; call it before every kSearches calls of FindOrMake. May
-  // forget all chains. References returned by FindOrMake are valid until the next MakeRoom.
+  // Makes room for kSearches new chains; call it before every kSearches calls of FindOrMake. Forgets
+  // all chains if IsFull. References returned by FindOrMake are valid until the next MakeRoom.
   void MakeRoom() {
-    if (slots_.used() + kSearches > kMaxChains) slots_ = {};
+    if (IsFull()) slots_ = {};
     slots_.MakeRoom(kSearches);
   }
+  bool IsFull() const { return slots_.used() + kSearches > kMaxChains; }
   static constexpr size_t kSearches = 32;
 
   Fingerprint FingerprintOf(const ChainPlace& place, perf_event::U64Array chain,
@@ -76,10 +74,10 @@ class ChainCache {
   // Prefetches the memory for FindOrMake; call it some time before FindOrMake.
   void Prefetch(const Fingerprint& print) const { slots_.Prefetch(print.high); }
 
-  // Returns the stack remembered for this fingerprint. If there is none, remembers the result of
+  // Returns the chain remembered for this fingerprint. If there is none, remembers the result of
   // `make()`.
   template <class Make>
-  KnownStack& FindOrMake(const Fingerprint& print, Make make) {
+  KnownChain& FindOrMake(const Fingerprint& print, Make make) {
     Slot& slot = slots_.Find(print.high, [&](const Slot& other) { return other.print == print; });
     if (!slot.used()) {
       slot = {print, make()};
@@ -92,7 +90,7 @@ class ChainCache {
  private:
   struct Slot {
     Fingerprint print;
-    KnownStack known;
+    KnownChain known;
     bool used() const { return known.used; }
     uint32_t tag() const { return SlotTable<Slot>::TagOf(print.high); }
   };

@@ -74,11 +74,11 @@ TEST_F(ChainCacheTest, WhatIsRememberedIsFoundUntilThereWouldBeTooMuch) {
   ChainCache cache;
   const auto known = [&](uint64_t chain) {
     bool was_known = true;
-    const KnownStack& stack = cache.FindOrMake(PrintOf({.ip = chain}, {}), [&] {
+    const KnownChain& found = cache.FindOrMake(PrintOf({.ip = chain}, {}), [&] {
       was_known = false;
-      return KnownStack{.stack = StackId{static_cast<uint32_t>(chain)}};
+      return KnownChain{.number = static_cast<uint32_t>(chain)};
     });
-    EXPECT_EQ(stack.stack, StackId{static_cast<uint32_t>(chain)});
+    EXPECT_EQ(found.number, chain);
     return was_known;
   };
   for (uint64_t chain = 0; chain < ChainCache::kMaxChains; ++chain) {
@@ -87,7 +87,9 @@ TEST_F(ChainCacheTest, WhatIsRememberedIsFoundUntilThereWouldBeTooMuch) {
   }
   EXPECT_TRUE(known(0));
   EXPECT_TRUE(known(ChainCache::kMaxChains - 1));
+  EXPECT_TRUE(cache.IsFull());
   cache.MakeRoom();
+  EXPECT_FALSE(cache.IsFull());
   EXPECT_FALSE(known(0));
 }
 

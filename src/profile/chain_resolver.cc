@@ -74,8 +74,12 @@ U64Array ChainResolver::LeafOf(U64Array callchain) {
 }
 
 ChainResolver::ChainResolver(Profile& profile, ImageTable& images, symbolize::AddressSpaces& spaces,
-                             bool by_address)
-    : losses_(profile.losses), images_(images), spaces_(spaces), stacks_(profile, by_address) {
+                             bool by_address, ChainBatch& out)
+    : losses_(profile.losses),
+      images_(images),
+      spaces_(spaces),
+      out_(out),
+      frame_table_(profile, by_address) {
   kernel_.addresses = &spaces_.Kernel();
 }
 
@@ -100,25 +104,29 @@ void ChainResolver::Add(const SamplePoint& point) {
   cache_.Prefetch(search.print);
 }
 
-std::span<const ResolvedStack> ChainResolver::ResolveBatch() {
+std::span<const ResolvedChain> ChainResolver::ResolveBatch() {
   const std::span<Search> searches = std::span(searches_).first(searches_in_batch_);
   searches_in_batch_ = 0;
+  if (cache_.IsFull()) {
+    out_.forgets = true;
+    next_number_ = 0;
+  }
   cache_.MakeRoom();
   for (Search& search : searches) {
     bool is_new = false;
     search.known = &cache_.FindOrMake(search.print, [&] {
       is_new = true;
-      return KnownStack{};  // filled by AddNew
+      return KnownChain{.number = next_number_++};  // completed by AddNew and PutOut
     });
     if (is_new) AddNew(search);
     if (search.known->corrupt) ++losses_.corrupt_chains;
   }
   InternFrames();
-  InternStacks();
+  for (const NewChain& chain : new_) PutOut(chain);
   RememberLast();
   for (size_t i = 0; i < searches.size(); ++i) {
-    KnownStack& known = *searches[i].known;
-    resolved_[i] = {known.self, known.stack, known.has_chain, &known.row};
+    const KnownChain& known = *searches[i].known;
+    resolved_[i] = {known.self, known.has_chain, known.number};
   }
   return std::span(resolved_).first(searches.size());
 }
@@ -141,7 +149,7 @@ void ChainResolver::AddNew(Search& search) {
   for (size_t i = chain.first + chain.shared; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
     found_[i] = FrameOf(SpaceOf(*search.process, entry.mode), entry);
-    stacks_.PrefetchFrame(found_[i]);
+    frame_table_.Prefetch(found_[i]);
   }
   search.process->last_in_batch = static_cast<uint32_t>(new_.size());
   new_.push_back(chain);
@@ -166,9 +174,9 @@ void ChainResolver::AppendEntries(const SamplePoint& point) {
 void ChainResolver::Share(NewChain& chain) {
   const Process& process = *chain.search->process;
   std::span<const Entry> last;
-  chain.source = process.last_in_batch;
-  if (chain.source != kNone) {
-    last = std::span(entries_).subspan(new_[chain.source].first, new_[chain.source].size);
+  if (process.last_in_batch != kNone) {
+    const NewChain& before = new_[process.last_in_batch];
+    last = std::span(entries_).subspan(before.first, before.size);
   } else if (process.last_generation == process.addresses->generation() &&
              process.last_kernel_generation == kernel_.addresses->generation()) {
     last = process.last_entries;
@@ -182,40 +190,32 @@ void ChainResolver::InternFrames() {
   frames_.resize(entries_.size());
   for (const NewChain& chain : new_) {
     for (size_t i = chain.first + chain.shared; i < chain.first + chain.size; ++i) {
-      frames_[i] = stacks_.InternFrame(found_[i]);
+      frames_[i] = frame_table_.Intern(found_[i]);
     }
-    if (chain.shared == 0) stacks_.PrefetchStack(kNoStack, frames_[chain.first]);
   }
 }
 
-StackId ChainResolver::SharedStack(const NewChain& chain, size_t level) const {
-  return chain.source == kNone ? chain.search->process->last_stacks[level]
-                               : stack_after_[new_[chain.source].first + level];
-}
-
-void ChainResolver::InternStacks() {
-  stack_after_.resize(entries_.size());
-  size_t deepest = 0;
-  for (const NewChain& chain : new_) deepest = std::max(deepest, chain.size);
-  // A chain precedes the chains that share its entries, so at each level its stack is made first.
-  for (size_t level = 0; level < deepest; ++level) {
-    for (const NewChain& chain : new_) {
-      if (level >= chain.size) continue;
-      const size_t at = chain.first + level;
-      stack_after_[at] = level < chain.shared
-                             ? SharedStack(chain, level)
-                             : stacks_.InternStack(level == 0 ? kNoStack : stack_after_[at - 1],
-                                                   frames_[at], static_cast<uint32_t>(level + 1));
-      if (level + 1 >= chain.shared && level + 1 < chain.size) {
-        stacks_.PrefetchStack(stack_after_[at], frames_[at + 1]);
-      }
-    }
+// Completes a new chain and adds it to `out`. Its source is the last new chain of the process, or the chain from
+// which that one has the shared entries.
+void ChainResolver::PutOut(const NewChain& chain) {
+  chain.search->known->self = SelfOf(chain);
+  Process& process = *chain.search->process;
+  const auto shared = static_cast<uint32_t>(chain.shared);
+  uint32_t source = process.last_out_number == out_number_ ? process.last_in_out : kNone;
+  if (shared == 0) source = kNone;
+  while (source != kNone && out_.chains[source].shared >= shared) {
+    source = out_.chains[source].source;
   }
-  for (const NewChain& chain : new_) {
-    const size_t leaf = chain.first + chain.size - 1;
-    chain.search->known->self = SelfOf(chain);
-    chain.search->known->stack = stack_after_[leaf];
-  }
+  process.last_out_number = out_number_;
+  process.last_in_out = static_cast<uint32_t>(out_.chains.size());
+  out_.chains.push_back({.process = process.number,
+                         .source = source,
+                         .shared = shared,
+                         .first = static_cast<uint32_t>(out_.frames.size()),
+                         .size = static_cast<uint32_t>(chain.size - chain.shared)});
+  const auto frames = frames_.begin() + static_cast<std::ptrdiff_t>(chain.first);
+  out_.frames.insert(out_.frames.end(), frames + static_cast<std::ptrdiff_t>(chain.shared),
+                     frames + static_cast<std::ptrdiff_t>(chain.size));
 }
 
 void ChainResolver::RememberLast() {
@@ -228,8 +228,6 @@ void ChainResolver::RememberLast() {
     process.last_kernel_generation = kernel_.addresses->generation();
     process.last_entries.assign(entries_.data() + chain.first,
                                 entries_.data() + chain.first + chain.size);
-    process.last_stacks.assign(stack_after_.data() + chain.first,
-                               stack_after_.data() + chain.first + chain.size);
   }
   new_.clear();
   entries_.clear();
@@ -244,7 +242,7 @@ FrameId ChainResolver::SelfOf(const NewChain& chain) {
   if (leaf_mode == point.mode && point.callchain[leaf] == point.ip) {
     return frames_[chain.first + chain.size - 1];
   }
-  return stacks_.InternFrame(
+  return frame_table_.Intern(
       FrameOf(SpaceOf(*chain.search->process, point.mode), {point.ip, point.mode, false}));
 }
 
@@ -291,6 +289,7 @@ ChainResolver::Process& ChainResolver::ProcessOf(uint32_t pid) {
   std::unique_ptr<Process>& process = processes_[pid];
   if (process == nullptr) {
     process = std::make_unique<Process>();
+    process->number = static_cast<uint32_t>(processes_.size());  // 0 is of_the_point_
     process->addresses = &spaces_.Process(pid);
   }
   return *process;

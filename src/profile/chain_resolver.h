@@ -17,8 +17,12 @@
 //
 //   Add            fingerprint                   prefetch the chain's slot
 //   ResolveBatch   chain known?      if new:     find its frames, prefetch their slots
-//                                                intern frames, prefetch the root's stack slot
-//                                                intern stacks, level by level from the root
+//                                                intern frames
+//   StackCounter                                 intern stacks, level by level from the root
+//
+// The resolver needs the mappings at the time of the sample, so it works in step with the reading
+// of records. Stacks are interned later, and maybe by another thread: the resolver numbers the
+// chains and puts the frames of new ones into a ChainBatch.
 //
 // Measured: user and system time of `profiler report -i FILE` and `profiler script -i FILE`, FILE
 // as in src/base/huge_vector.h; minimum (median) of 6 and 4 runs in turns.
@@ -39,6 +43,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "src/format/perf_event/records.h"
+#include "src/profile/chain_batch.h"
 #include "src/profile/chain_cache.h"
 #include "src/profile/image_table.h"
 #include "src/profile/profile.h"
@@ -63,20 +68,20 @@ struct SamplePoint {
   const symbolize::AddressSpace* user_space = nullptr;
 };
 
-struct ResolvedStack {
+struct ResolvedChain {
   FrameId self{};
-  StackId stack = kNoStack;
   bool has_chain = false;  // False if the stack consists only of the ip.
-  // Row in which the caller counts this call chain; the resolver keeps it while it remembers the
-  // chain. The pointer is valid until the next ResolveBatch.
-  uint32_t* row = nullptr;
+  // The number of the chain: 0 for the first new one, 1 for the next one, and so on, until the
+  // resolver forgets all chains (ChainBatch::forgets) and begins at 0 again.
+  uint32_t number = 0;
 };
 
 // The resolver. Not thread-safe. All objects that it refers to must outlive it.
 class ChainResolver {
  public:
+  // New chains are added to `out`.
   ChainResolver(Profile& profile, ImageTable& images, symbolize::AddressSpaces& spaces,
-                bool by_address);
+                bool by_address, ChainBatch& out);
 
   // True if a call chain is corrupt.
   static bool IsCorrupt(perf_event::U64Array callchain);
@@ -88,9 +93,14 @@ class ChainResolver {
   // sample is resolved. Not allowed if full(). No address space may change until ResolveBatch.
   void Add(const SamplePoint& point);
   bool full() const { return searches_in_batch_ == kBatch; }
-  // Resolves the samples of the batch and begins the next batch. Returns the stacks in the order of
+  // True if ResolveBatch will forget all chains. Then take all chains out of
+  // `out` first.
+  bool WillForget() const { return cache_.IsFull(); }
+  // Resolves the samples of the batch and begins the next batch. Returns the chains in the order of
   // the samples; they are valid until the next ResolveBatch.
-  std::span<const ResolvedStack> ResolveBatch();
+  std::span<const ResolvedChain> ResolveBatch();
+  // Tells that the chains in `out` were taken out of it.
+  void TakenOut() { ++out_number_; }
 
  private:
   static constexpr size_t kBatch = ChainCache::kSearches;
@@ -111,12 +121,15 @@ class ChainResolver {
     uint64_t mapping_generation = 0;
   };
   struct Process : Space {
-    // The last new chain: its entries, root first, and the stack after each entry.
+    uint32_t number = 0;
+    // The last new chain: its entries, root first.
     uint64_t last_generation = 0, last_kernel_generation = 0;
     std::vector<Entry> last_entries;
-    std::vector<StackId> last_stacks;
     // Index of that chain in new_; kNone if it belongs to a former batch.
     uint32_t last_in_batch = kNone;
+    // Index of that chain in `out`, if `last_out_number` is the number of the present `out`.
+    uint64_t last_out_number = 0;
+    uint32_t last_in_out = kNone;
   };
   struct Search {
     SamplePoint point;
@@ -124,24 +137,22 @@ class ChainResolver {
     std::vector<uint64_t> words;
     Process* process = nullptr;
     Fingerprint print;
-    KnownStack* known = nullptr;
+    KnownChain* known = nullptr;
   };
   // A new chain: entries_[first, first + size).
   struct NewChain {
     Search* search;
     size_t first, size;
-    size_t shared = 0;        // number of outer entries shared with `source`; less than `size`
-    uint32_t source = kNone;  // index in new_; kNone: the source is Process::last_entries
+    size_t shared = 0;  // number of outer entries shared with the last new chain; less than `size`
   };
 
   void AddNew(Search& search);
   void AppendEntries(const SamplePoint& point);
   void Share(NewChain& chain);
   void InternFrames();
-  void InternStacks();
+  void PutOut(const NewChain& chain);
   void RememberLast();
   FrameId SelfOf(const NewChain& chain);
-  StackId SharedStack(const NewChain& chain, size_t level) const;
 
   Frame FrameOf(Space& space, const Entry& entry);
   const symbolize::Mapping* FindMapping(Space& space, uint64_t address);
@@ -152,18 +163,20 @@ class ChainResolver {
   ImageTable& images_;
   symbolize::AddressSpaces& spaces_;
 
-  StackTable stacks_;
+  ChainBatch& out_;
+  uint64_t out_number_ = 1;
+  uint32_t next_number_ = 0;  // number of the next new chain
+  FrameTable frame_table_;
   ChainCache cache_;
   std::array<Search, kBatch> searches_;
   size_t searches_in_batch_ = 0;
-  std::array<ResolvedStack, kBatch> resolved_;
+  std::array<ResolvedChain, kBatch> resolved_;
 
   // State of the present batch.
   std::vector<NewChain> new_;
   std::vector<Entry> entries_;
-  std::vector<Frame> found_;          // [n]: frame of entries_[n], before interning
-  std::vector<FrameId> frames_;       // [n]: frame of entries_[n]
-  std::vector<StackId> stack_after_;  // [n]: stack that ends with entries_[n]
+  std::vector<Frame> found_;     // [n]: frame of entries_[n], before interning
+  std::vector<FrameId> frames_;  // [n]: frame of entries_[n]
 
   absl::flat_hash_map<uint32_t, std::unique_ptr<Process>> processes_;
   Process of_the_point_;  // the process of samples with a user_space

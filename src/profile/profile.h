@@ -319,7 +319,7 @@ struct Profile {
   std::vector<Thread> threads;
   std::vector<Image> images;
   std::vector<Symbol> symbols;
-  std::vector<Line> lines;
+  HugeVector<Line> lines;
   HugeVector<Frame> frames;
   HugeVector<StackNode> stacks;
   HugeVector<Row> rows;

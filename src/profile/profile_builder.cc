@@ -18,15 +18,17 @@
 #include "src/profile/branch_chain.h"
 #include "src/profile/branch_table.h"
 #include "src/profile/broken_chains.h"
+#include "src/profile/chain_batch.h"
 #include "src/profile/chain_resolver.h"
+#include "src/profile/counting_thread.h"
 #include "src/profile/frame_namer.h"
 #include "src/profile/image_table.h"
 #include "src/profile/jit_codes.h"
 #include "src/profile/missing_samples.h"
 #include "src/profile/process_lives.h"
-#include "src/profile/row_table.h"
 #include "src/profile/running_threads.h"
 #include "src/profile/samples.h"
+#include "src/profile/stack_counter.h"
 #include "src/profile/thread_table.h"
 #include "src/profile/user_unwinder.h"
 #include "symbolize/address_space.h"
@@ -58,10 +60,6 @@ Mode ModeOf(uint16_t misc) {
   }
 }
 
-uint32_t StreamOf(uint32_t cpu, ThreadId thread) {
-  return cpu != kNoCpu ? cpu : static_cast<uint32_t>(thread);
-}
-
 }  // namespace
 
 class ProfileBuilder::Impl final : private sideband::SidebandUser {
@@ -69,15 +67,19 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   Impl(symbolize::Symbolizer& symbolizer, BuilderOptions options)
       : options_(std::move(options)),
         keeps_parallelism_(options_.dimensions[static_cast<size_t>(Dimension::kParallelism)]),
+        keeps_order_(options_.keep_order && options_.keep_rows),
         symbolizer_(symbolizer),
         lives_(symbolizer, options_.clock),
         images_(profile_, symbolizer, lives_),
         threads_(profile_, !options_.keep_thread),
-        chains_(profile_, images_, spaces_, options_.keep_addresses),
+        chains_(profile_, images_, spaces_, options_.keep_addresses, out_),
         user_unwinder_(symbolizer, spaces_, options_.architecture, options_.files),
         namer_(profile_, images_.in_symbolizer(), symbolizer, options_.keep_addresses),
-        rows_(profile_, options_.dimensions),
-        branches_(profile_) {
+        counter_(profile_, {.dimensions = options_.dimensions,
+                            .keep_rows = options_.keep_rows,
+                            .keep_order = keeps_order_}),
+        branches_(profile_),
+        counting_(counter_) {
     profile_.slices = options_.slices;
     profile_.quanta.length = options_.time_quantum;
   }
@@ -88,6 +90,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   void Add(RawRecord record, uint32_t event, uint64_t time);
   const Profile& profile() {
     CountBatch();
+    CountAll();
     return profile_;
   }
   bool IsOfRecordsAlone() const;
@@ -170,12 +173,19 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   FrameId ResolveAddress(uint32_t pid, uint64_t address,
                          const symbolize::AddressSpace* space = nullptr);
   void CountBatch(const perf_event::Sample* whole = nullptr);
-  void KeepOrder(std::span<const uint32_t> rows);
+  std::span<const ResolvedChain> ResolveBatch();
+  void PassOut();
+  void TakenOut() {
+    out_.Clear();
+    chains_.TakenOut();
+  }
+  void CountAll();
   void CountRest();
   const symbolize::AddressSpace* SpaceBeforeExec(const perf_event::Sample& sample);
 
   const BuilderOptions options_;
   const bool keeps_parallelism_;
+  const bool keeps_order_;
   symbolize::Symbolizer& symbolizer_;
   Profile profile_;
   sideband::Sideband sideband_{*this};
@@ -192,6 +202,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   absl::flat_hash_map<std::tuple<uint64_t, uint64_t, bool>, uint32_t> accesses_;
   // Indices in Profile::data. Keyed by address, physical address, page size and frame.
   absl::flat_hash_map<std::tuple<uint64_t, uint64_t, uint64_t, FrameId>, uint32_t> data_;
+  ChainBatch out_;  // samples and chains for counter_
   ChainResolver chains_;
   UserUnwinder user_unwinder_;
   BranchChain branch_chain_;
@@ -199,12 +210,13 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   Samples samples_;
   RunningThreads running_;                    // used if parallelism is kept
   MissingSamples missing_{options_.samples};  // used if the order is kept
-  RowTable rows_;
+  StackCounter counter_;
   BranchTable branches_;
   std::vector<bool> is_off_cpu_;     // indexed by event
   std::vector<bool> is_tracepoint_;  // indexed by event
   std::array<SampleRow, 2> rows_of_share_;
   std::vector<SampleRow> batch_;  // rows of the samples added to chains_
+  size_t ordered_ = 0;            // size of Profile::order, once all samples are counted
   std::vector<SampleRow> shown_;  // rows of the last batch, while a view reads them
   // True if the file is a dump; keyed by path, for files that may be dumps.
   absl::flat_hash_map<std::string, bool> is_jit_dump_;
@@ -217,6 +229,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   uint32_t access_ = 0, data_of_sample_ = 0;  // values of the present sample, if they are kept
   uint32_t event_ = 0;                        // event of the present record
   uint64_t time_ = 0;                         // time of the present record
+  CountingThread counting_;                   // ends before the objects above; used with threads
 };
 
 EventId ProfileBuilder::Impl::AddEvent(std::string_view name, const perf_event::Attr& attr,
@@ -264,7 +277,7 @@ void ProfileBuilder::Impl::Add(RawRecord record, uint32_t event, uint64_t time) 
     const RecordLayout& layout = samples_.events()[event].layout;
     if (keeps_parallelism_) running_.Take(record, layout);
     if (options_.keep_order) {
-      missing_.Take(record, EventId(event), layout, time, profile_.order.size());
+      missing_.Take(record, EventId(event), layout, time, ordered_);
     }
     AddOther(record, layout);
   }
@@ -628,7 +641,7 @@ FrameId ProfileBuilder::Impl::ResolveAddress(uint32_t pid, uint64_t address,
                .ip = address,
                .callchain = {},
                .user_space = space});
-  return chains_.ResolveBatch().front().self;
+  return ResolveBatch().front().self;
 }
 
 // Returns the address space of the former program, if the sample's process is executing another
@@ -640,40 +653,54 @@ const symbolize::AddressSpace* ProfileBuilder::Impl::SpaceBeforeExec(
   return &space == &spaces_.Process(sample.pid) ? nullptr : &space;
 }
 
-// Adds the samples of the batch to the profile and passes them to on_samples. If `whole` is not
-// null, the samples are its shares. Call it before an address space changes.
+// Resolves the batch. If the resolver will forget all chains, passes on the samples that refer to
+// them first.
+std::span<const ResolvedChain> ProfileBuilder::Impl::ResolveBatch() {
+  if (out_.full() || chains_.WillForget()) PassOut();
+  return chains_.ResolveBatch();
+}
+
+// Resolves the samples of the batch, and passes them to on_samples. If `whole` is not null, the
+// samples are its shares. Call it before an address space changes.
 void ProfileBuilder::Impl::CountBatch(const perf_event::Sample* whole) {
   if (batch_.empty()) return;
-  const std::span<const ResolvedStack> resolved = chains_.ResolveBatch();
+  const std::span<const ResolvedChain> resolved = ResolveBatch();
   for (size_t i = 0; i < batch_.size(); ++i) {
     SampleRow& row = batch_[i];
     row.self = resolved[i].self;
-    row.stack = resolved[i].stack;
     row.has_chain = resolved[i].has_chain;
-  }
-  if (options_.keep_rows) {
-    const std::span<const uint32_t> rows = rows_.Add(batch_, resolved);
-    if (options_.keep_order) KeepOrder(rows);
-  }
-  if (options_.on_samples) {
-    if (options_.name_frames) namer_.NameNewFrames();
-    // The view may ask for the frame of another address; that must not count this batch again.
-    shown_.swap(batch_);
-    options_.on_samples(profile_, shown_, whole);
-    shown_.clear();
+    out_.samples.push_back(row);
+    out_.chain_of.push_back(resolved[i].number);
+    if (keeps_order_ && row.count != 0) {
+      missing_.AddSample(row.event, StreamOf(row.cpu, row.thread), row.time, ordered_++);
+    }
   }
   batch_.clear();
+  if (!options_.on_samples) return;
+  counter_.Take(out_);
+  if (options_.name_frames) namer_.NameNewFrames();
+  // The view may ask for the frame of another address; that must not show these samples again.
+  shown_.swap(out_.samples);
+  TakenOut();
+  options_.on_samples(profile_, shown_, whole);
+  shown_.clear();
 }
 
-// Appends the samples of the batch, which are in these rows, to the order.
-void ProfileBuilder::Impl::KeepOrder(std::span<const uint32_t> rows) {
-  for (size_t i = 0; i < batch_.size(); ++i) {
-    const SampleRow& sample = batch_[i];
-    if (sample.count == 0) continue;  // the second row of a sample, which has two (kOthersRan)
-    const uint32_t stream = StreamOf(sample.cpu, sample.thread);
-    missing_.AddSample(sample.event, stream, sample.time, profile_.order.size());
-    profile_.order.push_back({.row = rows[i], .stream = stream});
+// Passes on the resolved samples and the new chains, to be counted.
+void ProfileBuilder::Impl::PassOut() {
+  if (out_.empty()) return;
+  if (options_.threads > 1 && !options_.on_samples) {
+    counting_.Pass(out_);
+  } else {
+    counter_.Take(out_);
   }
+  TakenOut();
+}
+
+// Counts all samples that were resolved.
+void ProfileBuilder::Impl::CountAll() {
+  PassOut();
+  counting_.Wait();
 }
 
 FrameId ProfileBuilder::Impl::FrameAt(uint32_t pid, uint64_t address) {
@@ -697,10 +724,11 @@ bool ProfileBuilder::Impl::IsOfRecordsAlone() const {
 void ProfileBuilder::Impl::CountRest() {
   samples_.GiveUpWaiting([this](const TakenSample& sample) { CountSample(sample); });
   CountBatch();
+  CountAll();
   if (options_.keep_order) missing_.Weigh(profile_);
   const std::vector<ThreadId> same = threads_.Settle();
   if (!same.empty()) {
-    rows_.PutThreads(same);
+    counter_.PutThreads(same);
     branches_.PutThreads(same);
   }
   profile_.chains = user_unwinder_.Quality();

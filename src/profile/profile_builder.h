@@ -74,6 +74,10 @@ struct BuilderOptions {
   // False: stacks have only their innermost entry, and copied stacks are not unwound. For a view
   // that shows no callers, at less than half the cost. Chains are not judged then.
   bool keep_callers = true;
+  // The number of threads that read; at least 1. With more than one, a second thread interns stacks
+  // and counts samples, unless `on_samples` is set. The profile is the same.
+  uint32_t threads = 1;
+
   // False: the profile has no rows, for a view that only needs `on_samples`.
   bool keep_rows = true;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <random>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +39,29 @@ constexpr uint64_t kType = perf_event::kSampleIdentifier | perf_event::kSampleIp
 
 constexpr uint64_t kKernelText = 0xffffffff81000000;
 constexpr uint64_t kDataSize = 4711;  // size of the whole recording
+
+// This is no ProfileBuilderTest, because the checks after each of those would take long here.
+TEST(ManyChainsTest, ForgottenChainsAreCountedInTheirOldRows) {
+  // More chains than the cache of chains keeps.
+  constexpr uint64_t kChains = 700'000;
+  RecordBuilder records(perf_event::SampleAttr(kType));
+  records.By(7, 7);
+  for (uint64_t i = 0; i < kChains; ++i) records.Sample(8 * i, {kContextUser, 8 * i, 0x1001});
+  for (uint64_t i = 0; i < 1000; ++i) records.Sample(8 * i, {kContextUser, 8 * i, 0x1001});
+  for (const uint32_t threads : {1, 2}) {
+    FakeSymbolizer symbolizer;
+    ProfileBuilder builder(symbolizer, {.threads = threads});
+    builder.AddEvent("cpu-clock", records.attr());
+    for (perf_event::RawRecord record : records.records()) builder.Add(record, 0, 0);
+    const Profile profile = std::move(builder).Finish();
+    ASSERT_EQ(profile.rows.size(), kChains);
+    EXPECT_EQ(profile.stacks.size(), kChains + 1);
+    for (uint64_t i = 0; i < kChains; ++i) {
+      ASSERT_EQ(profile.rows[i].count, i < 1000 ? 2u : 1u);
+      ASSERT_EQ(profile[profile.rows[i].self].ip.value, 8 * i);
+    }
+  }
+}
 
 class ProfileBuilderTest : public testing::Test {
  protected:
@@ -134,6 +158,44 @@ TEST_F(ProfileBuilderTest, ManySamplesInARowAreAllCountedWhateverStandsBetweenTh
             "cat 7/7: dog+0x2000  20 20\n"
             "cat 7/7: dog+0x2100  19 19\n"
             "cat 7/7: dog+0x2200  20 20\n");
+}
+
+TEST_F(ProfileBuilderTest, NeitherThreadsNorBatchesChangeTheProfile) {
+  StartCat();
+  records_.By(8, 8).Comm("dog", true).Mmap2(0x1000, 0x2000, 0, "/bin/dog").By(8, 9).Comm("pup");
+  // Chains that share a random number of outer entries with the last one of any process.
+  std::mt19937 random(1);
+  std::vector<uint64_t> callers;  // outermost first
+  for (uint64_t i = 0; i < 3000; ++i) {
+    callers.resize(random() % (callers.size() + 1));
+    while (callers.size() < 20 && random() % 8 != 0) callers.push_back(0x1001 + random() % 0x1fff);
+    std::vector<uint64_t> chain = {kContextUser, 0x1100 + random() % 2 * 0x100};
+    if (random() % 16 == 0) chain = {kContextKernel, kKernelText + random() % 4, kContextUser};
+    chain.insert(chain.end(), callers.rbegin(), callers.rend());
+    const uint32_t pid = 7 + random() % 2;
+    records_.At(10 + i).On(random() % 4).By(pid, pid == 7 ? 7 : 8 + random() % 2);
+    records_.Sample(chain.back() == kContextUser ? kKernelText : chain[1], chain);
+    if (i % 700 == 600) records_.Mmap2(0x2000, 0x1000, i, "/bin/plugin");
+  }
+  const auto build = [&](uint32_t threads) {
+    return Build({.dimensions = {true}, .keep_order = true, .threads = threads});
+  };
+  const Profile one = build(1);
+  const Profile several = build(4);
+  EXPECT_GT(one.rows.size(), 1000u);
+  EXPECT_EQ(RowsText(one), RowsText(several));
+  // Not even numbers of stacks and rows differ.
+  ASSERT_EQ(one.stacks.size(), several.stacks.size());
+  for (uint32_t i = 0; i < one.stacks.size(); ++i) {
+    ASSERT_EQ(one.stacks[i].parent, several.stacks[i].parent);
+    ASSERT_EQ(one.stacks[i].frame, several.stacks[i].frame);
+  }
+  ASSERT_EQ(one.order.size(), 3000u);
+  ASSERT_EQ(several.order.size(), 3000u);
+  for (size_t i = 0; i < 3000; ++i) ASSERT_EQ(one.order[i].row, several.order[i].row);
+  EXPECT_EQ(RowsText(one), RowsText(Build({.dimensions = {true},
+                                           .on_samples = [](const auto&, const auto&, auto) {},
+                                           .whole_samples = true})));
 }
 
 TEST_F(ProfileBuilderTest, AnImagesShareIsOfTheSamplesThatHaveItOnTheirStackHoweverOften) {

@@ -78,16 +78,16 @@ void RowTable::Prefetch(const Row& row, const Values& values, uint32_t known) co
 
 // Prefetches memory for all samples before it waits for the memory of the first one.
 std::span<const uint32_t> RowTable::Add(std::span<const SampleRow> samples,
-                                        std::span<const ResolvedStack> resolved) {
+                                        std::span<uint32_t* const> hints) {
   values_.clear();
   found_.clear();
   for (size_t i = 0; i < samples.size(); ++i) {
     values_.push_back(ValuesOf(samples[i]));
-    Prefetch(samples[i], values_[i], *resolved[i].row);
+    Prefetch(samples[i], values_[i], *hints[i]);
   }
   for (size_t i = 0; i < samples.size(); ++i) {
-    Add(samples[i], values_[i], resolved[i].row);
-    found_.push_back(*resolved[i].row);
+    Add(samples[i], values_[i], hints[i]);
+    found_.push_back(*hints[i]);
   }
   return found_;
 }

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "src/profile/chain_resolver.h"
 #include "src/profile/dense_index.h"
 #include "src/profile/profile.h"
 
@@ -24,12 +23,11 @@ class RowTable {
   RowTable(Profile& profile, const DimensionSet& kept) : profile_(profile), kept_(kept) {}
 
   // Adds the count and period of each sample to the row with the same event, thread, interrupted
-  // frame, stack and kept dimensions. `resolved[i].row` is a hint for sample i: the row in which
-  // such a sample was counted before, or UINT32_MAX. Add stores the sample's row there. Returns the
-  // row of each sample, valid until the next call. Samples with a common hint may be in different
-  // rows.
+  // frame, stack and kept dimensions. `*hints[i]` is a hint for sample i: the row in which such a
+  // sample was counted before, or UINT32_MAX. Add stores the sample's row there. Returns the row of
+  // each sample, valid until the next call. Samples with a common hint may be in different rows.
   std::span<const uint32_t> Add(std::span<const SampleRow> samples,
-                                std::span<const ResolvedStack> resolved);
+                                std::span<uint32_t* const> hints);
 
   // Replaces the thread of each row by `threads[thread]`. Rows that are then equal are merged, so
   // row numbers returned by Add become invalid.

@@ -2,7 +2,7 @@
 
 namespace profiler::profile {
 
-FrameId StackTable::InternFrame(const Frame& frame) {
+FrameId FrameTable::Intern(const Frame& frame) {
   const FrameKey key(frame, ImageOf(frame));
   return FrameId(frames_.FindOrInsert(key, key.Hash(), [&] {
     profile_.frames.push_back(frame);
@@ -10,7 +10,7 @@ FrameId StackTable::InternFrame(const Frame& frame) {
   }));
 }
 
-StackId StackTable::InternStack(StackId callers, FrameId frame, uint32_t depth) {
+StackId StackTable::Intern(StackId callers, FrameId frame, uint32_t depth) {
   const StackKey key{callers, frame};
   return StackId(stacks_.FindOrInsert(key, key.Hash(), [&] {
     profile_.stacks.push_back({callers, frame, depth});

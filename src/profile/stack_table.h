@@ -13,29 +13,20 @@
 
 namespace profiler::profile {
 
-// The frames and stacks of a profile. Not thread-safe. The profile must outlive the table, and only
-// the table may add frames and stacks to it.
-class StackTable {
+// The frames of a profile. Not thread-safe. The profile must outlive the table, and only the table
+// may add frames to it.
+class FrameTable {
  public:
   // `by_address`: frames at one place of an image are distinct if their runtime addresses differ,
   // as they do between processes.
-  StackTable(Profile& profile, bool by_address) : profile_(profile), by_address_(by_address) {}
+  FrameTable(Profile& profile, bool by_address) : profile_(profile), by_address_(by_address) {}
 
-  // Prefetch the memory for InternFrame and InternStack.
-  void PrefetchFrame(const Frame& frame) {
-    frames_.Prefetch(FrameKey(frame, ImageOf(frame)).Hash());
-  }
-  void PrefetchStack(StackId callers, FrameId frame) const {
-    stacks_.Prefetch(StackKey{callers, frame}.Hash());
-  }
+  // Prefetches the memory for Intern.
+  void Prefetch(const Frame& frame) { frames_.Prefetch(FrameKey(frame, ImageOf(frame)).Hash()); }
 
   // Returns the frame with this image, place, mode and return_address (and ip if by_address); adds
   // it if it is new.
-  FrameId InternFrame(const Frame& frame);
-
-  // Returns the stack that consists of `callers` and the leaf `frame`. `depth` is its number of
-  // frames.
-  StackId InternStack(StackId callers, FrameId frame, uint32_t depth);
+  FrameId Intern(const Frame& frame);
 
  private:
   // The key of a frame. It has 12 bytes, so that a slot of the index has 16.
@@ -52,15 +43,6 @@ class StackTable {
     bool operator==(const FrameKey&) const = default;
     uint64_t Hash() const { return Mix(static_cast<uint64_t>(place_high) << 32 | place_low, rest); }
   };
-  struct StackKey {
-    StackId callers{};
-    FrameId frame{};
-
-    bool operator==(const StackKey&) const = default;
-    uint64_t Hash() const {
-      return Mix(static_cast<uint64_t>(callers), static_cast<uint64_t>(frame));
-    }
-  };
 
   // Returns the number that stands for a frame's image in its key. With by_address_, the number
   // also depends on the address at which the image was loaded.
@@ -75,6 +57,35 @@ class StackTable {
   // Results of ImageOf. Keyed by image and by the distance from places to runtime addresses.
   absl::flat_hash_map<std::pair<uint32_t, uint64_t>, uint32_t> loaded_;
   KeyIndex<FrameKey> frames_;
+};
+
+// The stacks of a profile. Not thread-safe. The profile must outlive the table, and only the table
+// may add stacks to it.
+class StackTable {
+ public:
+  explicit StackTable(Profile& profile) : profile_(profile) {}
+
+  // Prefetches the memory for Intern.
+  void Prefetch(StackId callers, FrameId frame) const {
+    stacks_.Prefetch(StackKey{callers, frame}.Hash());
+  }
+
+  // Returns the stack that consists of `callers` and the leaf `frame`. `depth` is its number of
+  // frames.
+  StackId Intern(StackId callers, FrameId frame, uint32_t depth);
+
+ private:
+  struct StackKey {
+    StackId callers{};
+    FrameId frame{};
+
+    bool operator==(const StackKey&) const = default;
+    uint64_t Hash() const {
+      return Mix(static_cast<uint64_t>(callers), static_cast<uint64_t>(frame));
+    }
+  };
+
+  Profile& profile_;
   KeyIndex<StackKey> stacks_;
 };
 

@@ -236,6 +236,14 @@ void AddViewOptions(usage::Command& command, ViewArguments& arguments,
   AddFilePlaceOptions(command, arguments.places);
   AddKernelOptions(command, arguments.places);
   AddFetchOptions(command, arguments.fetch);
+  if (options.has_jobs) {
+    command
+        .AddOption("--jobs", arguments.jobs,
+                   "read the recording with at most this many threads (default: one for each CPU, "
+                   "at most 16; one if the recording is small)")
+        .InRange(uint32_t{1}, uint32_t{256}, usage::InHelp::kNo)
+        .ValueName("N");
+  }
   if (options.output == nullptr) return;
   const usage::Option output = command.AddOption("-o,--output", arguments.output, options.output);
   options.needs_output ? output.ValueName("FILE|-").Required() : output.ShowDefault();
@@ -294,6 +302,7 @@ absl::StatusOr<ViewOptions> LoadOptionsOf(const ViewArguments& arguments) {
   load.keep_thread = load.plan.filter.NeedsThreads();
   load.plan.names = arguments.names.rules;
   load.plan.fold_native = arguments.fold_native;
+  load.threads = arguments.jobs;
   load.naming.inlines = !arguments.no_inline;
   load.naming.demangle = !arguments.names.no_demangle;
   load.naming.places = arguments.places;

@@ -53,6 +53,7 @@ struct ViewArguments {
   bool fold_native = false;
   naming::FilePlaces places;
   naming::FetchOptions fetch;
+  uint32_t jobs = 0;  // as LoadOptions::threads
   std::string output = "-";
 };
 
@@ -78,10 +79,11 @@ struct OfferedOptions {
   // Description of the argument; null: the view takes -i and no argument.
   const char* argument = "recording, or a profile of another program (default: -i)";
   bool has_input = true;  // False: the view takes several recordings and has its own arguments.
+  bool has_jobs = true;   // False: the view prints samples as they come, which takes one thread.
 };
 
 // Adds the recording (-i, and as the argument), --format, --event, the filters, --time, -C,
-// --no-demangle, the sources of names, and -o. `arguments` must outlive the parsing.
+// --no-demangle, the sources of names, --jobs, and -o. `arguments` must outlive the parsing.
 void AddViewOptions(usage::Command& command, ViewArguments& arguments,
                     const OfferedOptions& options = {});
 

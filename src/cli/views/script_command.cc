@@ -167,7 +167,7 @@ void AddScriptCommand(usage::Command& app, Commands& commands) {
       app.AddCommand("script", "Print every sample, in the layout of perf script");
   auto arguments = std::make_shared<ScriptArguments>();
   ScriptArguments& a = *arguments;
-  AddViewOptions(command, a.view, {.events = ShownEvents::kAll});
+  AddViewOptions(command, a.view, {.events = ShownEvents::kAll, .has_jobs = false});
   command
       .AddOption("-F,--fields", a.fields,
                  "fields to show: "

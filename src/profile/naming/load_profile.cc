@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -143,6 +144,15 @@ bool WantsBranches(const perf_data::Recording& recording, const LoadOptions& opt
          });
 }
 
+// Returns the number of threads that read the recording.
+uint32_t ThreadsFor(const perf_data::Recording& recording, const LoadOptions& options) {
+  constexpr uint32_t kMost = 16;
+  constexpr uint64_t kSmall = 4 << 20;  // takes a few milliseconds
+  if (options.threads != 0) return options.threads;
+  const bool is_small = !recording.layout().pipe && recording.layout().data.size < kSmall;
+  return is_small ? 1 : std::clamp(std::thread::hardware_concurrency(), 1u, kMost);
+}
+
 // A recording that was read, before its frames have names.
 struct ReadRecording {
   std::unique_ptr<perf_data::Recording> recording;
@@ -181,6 +191,7 @@ absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& o
     keep.keep_callers = options.keep_callers;
     keep.time_quantum = options.time_quantum;
     keep.weigh_accesses = options.weigh_accesses;
+    keep.threads = ThreadsFor(*read.recording, options);
     if (options.describe_tracepoint) {
       keep.describe_tracepoint = [&](std::span<const std::byte> raw, uint32_t cpu, std::string* out,
                                      std::vector<uint64_t>* functions) {

@@ -44,6 +44,9 @@ struct LoadOptions {
   std::vector<uint32_t> cpus;               // CPUs of the samples that count; empty: any
   uint64_t time_quantum = 100'000'000;  // length of a quantum of profile::Dimension::kTime, in ns
   bool weigh_accesses = false;          // as profile::BuilderOptions::weigh_accesses
+  // As profile::BuilderOptions::threads; 0: the number of CPUs, at most 16, or 1 if the recording is
+  // small.
+  uint32_t threads = 0;
   // For profile::Dimension::kTrace: appends the text of the raw data of a tracepoint's sample, and
   // the addresses of functions in that text.
   std::function<void(const perf_data::Recording&, std::span<const std::byte> raw, uint32_t cpu,
