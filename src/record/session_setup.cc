@@ -251,10 +251,10 @@ class SetupSteps {
       const perf_event::RecordLayout layout(companion);
       layouts.push_back({.opened = layout, .written = layout, .is_entry = true});
     }
-    python_event_ = layouts.size();
+    output_event_ = layouts.size();
     if (options_.interpreters) {
-      const perf_event::RecordLayout layout(PythonOutput());
-      layouts.push_back({.opened = layout, .written = layout, .is_python = true});
+      const perf_event::RecordLayout layout(ProgramOutput());
+      layouts.push_back({.opened = layout, .written = layout, .is_output = true});
     }
     setup_.unwinding =
         std::make_unique<UnwindStage>(std::move(layouts), options_.roots, std::move(readers_));
@@ -284,8 +284,8 @@ class SetupSteps {
       if (runs_programs && attrs[i]->sample_stack_user != 0) how.attrs.push_back(i + 1);
     }
     if (how.attrs.empty()) return;
-    how.output = perf_event::ToKernelAttr(PythonOutput());
-    how.on_output = [unwinding = setup_.unwinding.get(), event = python_event_](uint64_t id) {
+    how.output = perf_event::ToKernelAttr(ProgramOutput());
+    how.on_output = [unwinding = setup_.unwinding.get(), event = output_event_](uint64_t id) {
       unwinding->AddId(id, event);
     };
     how.is_root = procfs::IsRoot(options_.roots);
@@ -300,9 +300,9 @@ class SetupSteps {
     setup_.unwinding->SetPythonWalker(setup_.python.get());
   }
 
-  // Returns the attr of the events by which the kernel writes frames of Python. The fields before
+  // Returns the attr of the events by which programs in the kernel write. The fields before
   // the raw data are those of the sampling events.
-  perf_event::Attr PythonOutput() const {
+  perf_event::Attr ProgramOutput() const {
     perf_event::Attr attr = setup_.plan.sideband.attr;
     attr.config = PERF_COUNT_SW_BPF_OUTPUT;
     attr.sample_period = 1;
@@ -510,7 +510,7 @@ class SetupSteps {
   RecordOptions options_;
   const procfs::PerfLimits limits_;
   std::vector<int> cpus_;
-  size_t python_event_ = 0;  // index of the Python frames among the events of the unwinding stage
+  size_t output_event_ = 0;  // index of the programs' records among the unwinding stage's events
   std::unique_ptr<reader::Readers> readers_;  // null once the unwinding stage has them
   SessionSetup setup_;
 };

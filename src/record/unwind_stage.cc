@@ -152,21 +152,21 @@ void UnwindStage::TakeRecord(RawRecord record, int cpu) {
   cpu_ = cpu;
   if (record.type() == perf_event::kRecordSample) {
     const SampleLayouts& layouts = LayoutsOf(record);
-    if (layouts.is_python) return KeepPythonStack(record, layouts, cpu);
+    if (layouts.is_output) return KeepForSample(record, layouts, cpu);
     if (layouts.is_entry) return return_probes_.TakeEntry(record, layouts.opened);
     if (layouts.is_return) return_probes_.TakeReturn(record, layouts.opened);
     if (layouts.opened.user_stack_bytes != 0) {
       TakeSample(record, layouts);
-      return ForgetPythonStack(cpu);
+      return ForgetKept(cpu);
     }
     if (layouts.is_switch) return TakeSwitchSample(record, layouts);
   } else {
     spaces_.Take(record);
     return_probes_.Take(record, events_.front().opened);
-    if (off_cpu_ && !off_cpu_->Take(record)) return ForgetPythonStack(cpu);
+    if (off_cpu_ && !off_cpu_->Take(record)) return ForgetKept(cpu);
   }
-  ForgetPythonStack(cpu);
-  if (record.type() == perf_event::kRecordLost && LayoutsOf(record).is_python) {
+  ForgetKept(cpu);
+  if (record.type() == perf_event::kRecordLost && LayoutsOf(record).is_output) {
     return AppendLost(record);
   }
   output_.insert(output_.end(), record.bytes().begin(), record.bytes().end());
@@ -185,7 +185,7 @@ void UnwindStage::AppendLost(RawRecord record) {
 }
 
 // Keeps the frames for the sample that follows in the same ring. Copies of code objects precede them.
-void UnwindStage::KeepPythonStack(RawRecord record, const SampleLayouts& layouts, int cpu) {
+void UnwindStage::KeepForSample(RawRecord record, const SampleLayouts& layouts, int cpu) {
   PythonStack& stack = python_stacks_[cpu];
   perf_event::Sample sample;
   stack.bytes.clear();
@@ -197,7 +197,7 @@ void UnwindStage::KeepPythonStack(RawRecord record, const SampleLayouts& layouts
 }
 
 // The frames belong to the next record of the ring only.
-void UnwindStage::ForgetPythonStack(int cpu) {
+void UnwindStage::ForgetKept(int cpu) {
   const auto kept = python_stacks_.find(cpu);
   if (kept != python_stacks_.end()) kept->second.bytes.clear();
 }

@@ -61,7 +61,7 @@ struct SampleLayouts {
   bool is_switch = false;  // True for a context switch, which goes to the OffCpuStage.
   bool is_entry = false;   // True for the companion of a return probe, which goes to ReturnProbes.
   bool is_return = false;  // True for a return probe.
-  bool is_python = false;  // True for the Python frames that the kernel writes before a sample.
+  bool is_output = false;  // True for records that programs in the kernel write before a sample.
   std::string name = {};   // name of the event
 };
 
@@ -133,8 +133,8 @@ class UnwindStage {
 
  private:
   void TakeRecord(perf_event::RawRecord record, int cpu);
-  void KeepPythonStack(perf_event::RawRecord record, const SampleLayouts& layouts, int cpu);
-  void ForgetPythonStack(int cpu);
+  void KeepForSample(perf_event::RawRecord record, const SampleLayouts& layouts, int cpu);
+  void ForgetKept(int cpu);
   void AppendLost(perf_event::RawRecord record);
   void AppendFrames(const perf_event::Sample& sample, const symbolize::RegisterSet& registers);
   void TakeForSharers(perf_event::RawRecord record);

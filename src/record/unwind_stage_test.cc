@@ -253,16 +253,16 @@ TEST_F(UnwindStageTest, SamplesOfAnEventWithoutStacksGoIntoTheFileAsTheyAre) {
   EXPECT_EQ(found[1], (std::pair<uint64_t, size_t>(kPlain, 2)));
 }
 
-// Files have no event for Python's frames, so no record may name it.
-TEST_F(UnwindStageTest, LossesThatTheEventOfPythonReportsAreThoseOfTheFirstEvent) {
-  constexpr uint64_t kSampled = 21, kPython = 23;
+// Files have no event for the records of programs in the kernel, so no record may name it.
+TEST_F(UnwindStageTest, LossesThatTheEventOfProgramsReportsAreThoseOfTheFirstEvent) {
+  constexpr uint64_t kSampled = 21, kOutput = 23;
   UnwindStage stage({{perf_event::RecordLayout(Opened()), written_},
-                     {.opened = written_, .written = written_, .is_python = true}},
+                     {.opened = written_, .written = written_, .is_output = true}},
                     procfs::Roots());
   stage.AddId(kSampled, 0);
-  stage.AddId(kPython, 1);
+  stage.AddId(kOutput, 1);
   perf_event::Lost lost;
-  lost.id = lost.sample_id.id = kPython;
+  lost.id = lost.sample_id.id = kOutput;
   lost.lost = 5;
   RecordBuilder records(Opened());
   records.Add(perf_event::kRecordLost, 0, lost);
