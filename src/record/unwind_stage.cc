@@ -392,6 +392,7 @@ void UnwindStage::UnwindSample(const perf_event::Sample& sample,
 // Lets the kernel read the rest of the thread's stack from now on if the copied bytes are too few.
 void UnwindStage::FollowDeepStack(const perf_event::Sample& sample,
                                   const symbolize::StackWords* words) {
+  const bool is_full = sample.user_stack.size() >= sample.user_stack_size;
   const auto word = symbolize::WordSize(unwound_.registers.architecture());
   deep_threads_.Take(
       {.tid = sample.tid,
@@ -400,6 +401,7 @@ void UnwindStage::FollowDeepStack(const perf_event::Sample& sample,
        .delivered = words == nullptr ? nullptr : &kept_.at(cpu_).stack,
        .words = words,
        .may_have_rest = !sample.user_stack.empty() && word == symbolize::StackWords::kWord,
+       .copied = is_full ? sample.user_stack.size() : 0,
        .space = *spaces_.Enter(sample.pid).addresses()});
 }
 

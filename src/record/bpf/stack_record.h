@@ -69,7 +69,8 @@ struct StackRange {
 
 // The value of the map of threads whose stacks are read to the end. Key: the thread's id.
 struct FollowedThread {
-  __u64 end;  // address of a page; nothing is read from here on
+  __u64 end;   // address of a page; nothing is read from here on
+  __u64 skip;  // bytes from the stack pointer on that are not read, because the sample has them
   // All addresses of code; unused ones have size 0. `all_code` contains them.
   struct StackRange all_code;
   struct StackRange code[kMostCodeRanges];

@@ -172,7 +172,7 @@ static __always_inline __u64 StackPointer(struct bpf_perf_event_data* ctx) {
 // Prepares to read the stack. Returns 0 if that is not possible.
 static __always_inline int Begin(struct StackScratch* scratch, const struct FollowedThread* thread,
                                  __u64 sp) {
-  const __u64 from = sp & ~(__u64)(kStackPageBytes - 1);
+  const __u64 from = (sp + thread->skip) & ~(__u64)(kStackPageBytes - 1);
   const __u64 most = (__u64)kMostStackPages * kStackPageBytes;
   if (sp == 0 || from >= thread->end) return 0;
   // It is the end of another stack.

@@ -20,6 +20,8 @@ constexpr size_t kMostThreads = 4096;
 constexpr uint64_t kLongAgo = 1'000'000'000, kPause = 1'000'000'000;
 // Memory beyond the outermost frame that may be read, in bytes. The kernel reads it at each sample.
 constexpr uint64_t kMostBehind = 65536;
+// Bytes of a sample besides its stack, at most; a record has less than 64 KiB.
+constexpr uint64_t kMostBesides = 8192;
 // Addresses of user code are smaller on all architectures.
 constexpr uint64_t kUserEnd = uint64_t{1} << 48;
 
@@ -114,15 +116,19 @@ void DeepThreads::TakeCut(const Unwound& sample) {
   }
   Thread& thread = found->second;
   thread.seen = sample.time;
+  // Copies of full samples differ by the sizes of the samples' other contents.
+  const uint64_t skip = sample.copied - std::min(sample.copied, kMostBesides);
+  const bool needs_more = skip < thread.entry.skip;
+  if (needs_more) thread.entry.skip = skip;
   // Reading the whole stack was of no use: it is too large, or damaged.
-  if (sample.words != nullptr && sample.delivered->state() != kStackEnd) {
+  if (sample.words != nullptr && sample.delivered->state() != kStackEnd && !needs_more) {
     thread.pause = sample.time + kPause;
     return Leave(sample.tid, thread);
   }
   if (sample.time < thread.pause) return;
   // The thread is on another stack, or this stack has a higher end than the last chain.
   const bool has_changed = std::exchange(thread.entry.end, kUnknownEnd) != kUnknownEnd ||
-                           thread.mappings != sample.space.generation();
+                           needs_more || thread.mappings != sample.space.generation();
   if (!thread.is_followed || has_changed) Follow(sample, thread);
 }
 

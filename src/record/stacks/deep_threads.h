@@ -78,6 +78,9 @@ class DeepThreads {
     // True if the stack may be larger than the bytes that the kernel copied, and has words of 8
     // bytes.
     bool may_have_rest = false;
+    // Number of bytes that the kernel copied. 0 if it stopped early, at memory that it could not
+    // read.
+    uint64_t copied = 0;
     // The mappings of the process.
     const symbolize::AddressSpace& space;
   };
@@ -92,7 +95,7 @@ class DeepThreads {
     uint64_t mappings = 0;  // AddressSpace::generation of the ranges of code
     uint64_t seen = 0;      // time of the last sample
     uint64_t pause = 0;     // time until which the thread is not followed
-    FollowedThread entry{};
+    FollowedThread entry{.end = UINT64_MAX, .skip = UINT64_MAX};
   };
 
   void TakeCut(const Unwound& sample);

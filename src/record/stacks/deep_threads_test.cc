@@ -146,7 +146,7 @@ class FakeFollower final : public StackFollower {
   bool Follow(uint32_t tid, const FollowedThread& thread) override {
     absl::StrAppend(&log, "follow ", tid, " to ",
                     thread.end == UINT64_MAX ? "any end" : absl::StrCat(absl::Hex(thread.end)),
-                    "\n");
+                    thread.skip == 0 ? "" : absl::StrCat(" without ", thread.skip), "\n");
     return follows;
   }
   void Leave(uint32_t tid) override { absl::StrAppend(&log, "leave ", tid, "\n"); }
@@ -178,6 +178,7 @@ class DeepThreadsTest : public ::testing::Test {
                    .delivered = words == nullptr ? nullptr : &stack_,
                    .words = words,
                    .may_have_rest = may_have_rest_,
+                   .copied = copied_,
                    .space = space_});
   }
   std::string Log() { return std::exchange(follower_.log, {}); }
@@ -188,13 +189,14 @@ class DeepThreadsTest : public ::testing::Test {
   symbolize::AddressSpace space_;
   uint64_t time_ = 5'000'000'000;
   bool may_have_rest_ = true;
+  uint64_t copied_ = 65000;
 };
 
 TEST_F(DeepThreadsTest, AThreadIsFollowedFromItsFirstChainThatIsCut) {
   Take(ChainEnd::kThreadStart, kSp + 100);
   EXPECT_EQ(Log(), "");
   Take(ChainEnd::kStackTooShort, kFrom);
-  EXPECT_EQ(Log(), "follow 7 to any end\n");
+  EXPECT_EQ(Log(), "follow 7 to any end without 56808\n");
   Take(ChainEnd::kStackTooShort, kFrom);
   EXPECT_EQ(Log(), "") << "a sample that was taken before";
   threads_.Ended(kTid);
@@ -212,13 +214,13 @@ TEST_F(DeepThreadsTest, AThreadWhoseStackCannotBeLargerIsNotFollowed) {
 // Other memory may follow the stack.
 TEST_F(DeepThreadsTest, NothingIsReadFarBeyondTheOutermostFrame) {
   Take(ChainEnd::kStackTooShort, kFrom);
-  EXPECT_EQ(Log(), "follow 7 to any end\n");
+  EXPECT_EQ(Log(), "follow 7 to any end without 56808\n");
   Take(ChainEnd::kThreadStart, kFrom + 0x2010, kFrom + 0x3000);
-  EXPECT_EQ(Log(), "follow 7 to 7ffc00014000\n");
+  EXPECT_EQ(Log(), "follow 7 to 7ffc00014000 without 56808\n");
   Take(ChainEnd::kThreadStart, kFrom + 0x2010, kFrom + 0x4000, kStackEnd);
   EXPECT_EQ(Log(), "");
   Take(ChainEnd::kThreadStart, kSp, kFrom + 0x4000, kStackEnd);
-  EXPECT_EQ(Log(), "follow 7 to 7ffc00002000\n") << "a smaller stack of the thread";
+  EXPECT_EQ(Log(), "follow 7 to 7ffc00002000 without 56808\n") << "a smaller stack of the thread";
 }
 
 TEST_F(DeepThreadsTest, TheEndIsSearchedAgainIfTheThreadIsOnAnotherStack) {
@@ -226,11 +228,23 @@ TEST_F(DeepThreadsTest, TheEndIsSearchedAgainIfTheThreadIsOnAnotherStack) {
   Take(ChainEnd::kThreadStart, kFrom + 0x2010, kFrom + 0x20000);
   Log();
   Take(ChainEnd::kStackTooShort, kFrom);
-  EXPECT_EQ(Log(), "follow 7 to any end\n");
+  EXPECT_EQ(Log(), "follow 7 to any end without 56808\n");
   Take(ChainEnd::kThreadStart, kFrom + 0x2010, kFrom + 0x20000);
   Log();
   Take(ChainEnd::kStackTooShort, kFrom, kFrom + 0x4000, kStackEnd);
-  EXPECT_EQ(Log(), "follow 7 to any end\n") << "the stack has a higher start";
+  EXPECT_EQ(Log(), "follow 7 to any end without 56808\n") << "the stack has a higher start";
+}
+
+// Large frames leave pages untouched, and the kernel copies nothing behind such a page.
+TEST_F(DeepThreadsTest, TheWholeStackIsReadIfTheKernelStoppedEarly) {
+  Take(ChainEnd::kStackTooShort, kFrom);
+  EXPECT_EQ(Log(), "follow 7 to any end without 56808\n");
+  copied_ = 0;
+  Take(ChainEnd::kStackTooShort, kFrom, kFrom + kPage);
+  EXPECT_EQ(Log(), "follow 7 to any end\n");
+  copied_ = 65000;
+  Take(ChainEnd::kStackTooShort, kFrom);
+  EXPECT_EQ(Log(), "");
 }
 
 TEST_F(DeepThreadsTest, NewCodeIsReported) {
@@ -238,7 +252,7 @@ TEST_F(DeepThreadsTest, NewCodeIsReported) {
   Log();
   space_.Map({RuntimeAddress{0x500000}, 0x1000, {}, {}});
   Take(ChainEnd::kBadReturnAddress, kFrom, kFrom + kPage);
-  EXPECT_EQ(Log(), "follow 7 to any end\n");
+  EXPECT_EQ(Log(), "follow 7 to any end without 56808\n");
   Take(ChainEnd::kBadReturnAddress, kFrom, kFrom + kPage);
   EXPECT_EQ(Log(), "");
 }
@@ -249,12 +263,12 @@ class UselessStackTest : public DeepThreadsTest,
 TEST_P(UselessStackTest, AThreadWhoseStackCannotBeReadToItsStartIsLeftForAWhile) {
   Take(ChainEnd::kStackTooShort, kFrom);
   Take(ChainEnd::kStackTooShort, kFrom, kFrom + kPage, GetParam());
-  EXPECT_EQ(Log(), "follow 7 to any end\nleave 7\n");
+  EXPECT_EQ(Log(), "follow 7 to any end without 56808\nleave 7\n");
   Take(ChainEnd::kStackTooShort, kFrom);
   EXPECT_EQ(Log(), "");
   time_ += 1'000'000'000;
   Take(ChainEnd::kStackTooShort, kFrom);
-  EXPECT_EQ(Log(), "follow 7 to any end\n");
+  EXPECT_EQ(Log(), "follow 7 to any end without 56808\n");
 }
 
 INSTANTIATE_TEST_SUITE_P(States, UselessStackTest,
@@ -264,7 +278,7 @@ TEST_F(DeepThreadsTest, WithoutTheRightItIsTriedNowAndThen) {
   follower_.follows = false;
   Take(ChainEnd::kStackTooShort, kFrom);
   Take(ChainEnd::kStackTooShort, kFrom);
-  EXPECT_EQ(Log(), "follow 7 to any end\n");
+  EXPECT_EQ(Log(), "follow 7 to any end without 56808\n");
   threads_.Ended(kTid);
   EXPECT_EQ(Log(), "");
 }
@@ -273,8 +287,12 @@ TEST_F(DeepThreadsTest, AThreadWithoutSamplesMakesRoomForOthers) {
   symbolize::UnwoundChain chain;
   chain.end = ChainEnd::kStackTooShort;
   const auto take = [&](uint32_t tid) {
-    threads_.Take(
-        {.tid = tid, .time = time_, .chain = chain, .may_have_rest = true, .space = space_});
+    threads_.Take({.tid = tid,
+                   .time = time_,
+                   .chain = chain,
+                   .may_have_rest = true,
+                   .copied = 65000,
+                   .space = space_});
     return Log();
   };
   for (uint32_t tid = 1; tid <= 4096; ++tid) take(tid);
@@ -282,7 +300,7 @@ TEST_F(DeepThreadsTest, AThreadWithoutSamplesMakesRoomForOthers) {
   time_ += 500'000'000;
   for (uint32_t tid = 2; tid <= 4096; ++tid) take(tid);
   time_ += 500'000'000;
-  EXPECT_EQ(take(5000), "leave 1\nfollow 5000 to any end\n");
+  EXPECT_EQ(take(5000), "leave 1\nfollow 5000 to any end without 56808\n");
 }
 
 std::string RangesOf(const symbolize::AddressSpace& space) {
