@@ -28,7 +28,7 @@ enum {
   kStackPageBytes = 4096,
   kStackPageWords = kStackPageBytes / 8,
   kMostStackPages = 544,
-  kMostStackWords = 32768,
+  kMostStackWords = 16384,
   kStackRecordRoom = 4096,  // a power of two; a record has less than 64 KiB
   kMostCodeRanges = 4,
   // Large frames may leave pages untouched, which then are not in memory. After as many of them in a
