@@ -251,14 +251,12 @@ class SetupSteps {
       const perf_event::RecordLayout layout(companion);
       layouts.push_back({.opened = layout, .written = layout, .is_entry = true});
     }
-    python_event_ = layouts.size();
-    if (options_.interpreters) {
-      const perf_event::RecordLayout layout(PythonOutput());
-      layouts.push_back({.opened = layout, .written = layout, .is_python = true});
-    }
+    output_event_ = layouts.size();
+    const perf_event::RecordLayout output(ProgramOutput());
+    layouts.push_back({.opened = output, .written = output, .is_output = true});
     setup_.unwinding =
         std::make_unique<UnwindStage>(std::move(layouts), options_.roots, std::move(readers_));
-    if (options_.interpreters && setup_.plan.unwinds) WalkPython();
+    if (setup_.plan.unwinds) RunPrograms();
     if (!setup_.plan.companions.empty()) {
       setup_.unwinding->FollowReturnProbes(setup_.events->MonotonicNow());
     }
@@ -268,41 +266,56 @@ class SetupSteps {
     }
   }
 
-  // Lets the kernel walk the frames of Python at the events whose stacks are unwound. BPF programs
-  // of this type run at events of the CPU and of the kernel's software, not at tracepoints.
-  void WalkPython() {
-    python::KernelWalkerOptions how;
-    std::vector<const perf_event::Attr*> attrs;
-    for (const PlannedEvent& event : setup_.plan.sampling) attrs.push_back(&event.attr);
-    if (setup_.plan.off_cpu) {
-      for (const PlannedEvent& event : setup_.plan.off_cpu->switches) attrs.push_back(&event.attr);
+  // Lets the kernel read large stacks and walk the frames of Python at the events whose stacks are
+  // unwound.
+  void RunPrograms() {
+    SampleGateOptions gate;
+    const std::vector<PlannedEvent>& sampling = setup_.plan.sampling;
+    for (size_t i = 0; i < sampling.size(); ++i) {
+      if (RunsPrograms(sampling[i].attr)) gate.samples.push_back(i + 1);
     }
-    for (size_t i = 0; i < attrs.size(); ++i) {
-      const bool runs_programs =
-          attrs[i]->type == PERF_TYPE_HARDWARE || attrs[i]->type == PERF_TYPE_SOFTWARE ||
-          attrs[i]->type == PERF_TYPE_HW_CACHE || attrs[i]->type == PERF_TYPE_RAW;
-      if (runs_programs && attrs[i]->sample_stack_user != 0) how.attrs.push_back(i + 1);
+    if (setup_.plan.off_cpu && options_.interpreters) {
+      const std::vector<PlannedEvent>& switches = setup_.plan.off_cpu->switches;
+      for (size_t i = 0; i < switches.size(); ++i) {
+        if (RunsPrograms(switches[i].attr)) gate.switches.push_back(sampling.size() + i + 1);
+      }
     }
-    if (how.attrs.empty()) return;
-    how.output = perf_event::ToKernelAttr(PythonOutput());
-    how.on_output = [unwinding = setup_.unwinding.get(), event = python_event_](uint64_t id) {
+    if (gate.samples.empty() && gate.switches.empty()) return;
+    gate.output = perf_event::ToKernelAttr(ProgramOutput());
+    gate.on_output = [unwinding = setup_.unwinding.get(), event = output_event_](uint64_t id) {
       unwinding->AddId(id, event);
     };
+    setup_.gate = std::make_unique<SampleGate>(*setup_.events, std::move(gate), KernelPrograms());
+    // An error is told when the programs are needed.
+    if (!options_.targets.system_wide) (void)setup_.gate->Attach();
+    setup_.stacks = std::make_unique<KernelFollower>(*setup_.gate);
+    setup_.unwinding->SetStackFollower(setup_.stacks.get());
+    if (options_.interpreters) WalkPython();
+  }
+
+  // BPF programs of this type run at events of the CPU and of the kernel's software, not at
+  // tracepoints.
+  static bool RunsPrograms(const perf_event::Attr& attr) {
+    return attr.sample_stack_user != 0 &&
+           (attr.type == PERF_TYPE_HARDWARE || attr.type == PERF_TYPE_SOFTWARE ||
+            attr.type == PERF_TYPE_HW_CACHE || attr.type == PERF_TYPE_RAW);
+  }
+
+  void WalkPython() {
+    python::KernelWalkerOptions how;
     how.is_root = procfs::IsRoot(options_.roots);
     constexpr uint64_t kToLoad = kCapBpf | kCapPerfmon;
     how.may_load = (RaisableCapabilities() & kToLoad) == kToLoad;
     how.is_locked_down = procfs::ReadLine(options_.roots.sys + "/kernel/security/lockdown")
                              .value_or("")
                              .find("[confidentiality]") != std::string::npos;
-    setup_.python =
-        std::make_unique<python::KernelWalker>(*setup_.events, std::move(how), KernelPrograms());
-    if (!options_.targets.system_wide) setup_.python->Attach();
+    setup_.python = std::make_unique<python::KernelWalker>(*setup_.gate, how);
     setup_.unwinding->SetPythonWalker(setup_.python.get());
   }
 
-  // Returns the attr of the events by which the kernel writes frames of Python. The fields before
-  // the raw data are those of the sampling events.
-  perf_event::Attr PythonOutput() const {
+  // Returns the attr of the events by which programs in the kernel write. The fields before the raw
+  // data are those of the sampling events.
+  perf_event::Attr ProgramOutput() const {
     perf_event::Attr attr = setup_.plan.sideband.attr;
     attr.config = PERF_COUNT_SW_BPF_OUTPUT;
     attr.sample_period = 1;
@@ -510,7 +523,7 @@ class SetupSteps {
   RecordOptions options_;
   const procfs::PerfLimits limits_;
   std::vector<int> cpus_;
-  size_t python_event_ = 0;  // index of the Python frames among the events of the unwinding stage
+  size_t output_event_ = 0;  // index of the programs' records among the unwinding stage's events
   std::unique_ptr<reader::Readers> readers_;  // null once the unwinding stage has them
   SessionSetup setup_;
 };

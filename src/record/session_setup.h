@@ -19,6 +19,8 @@
 #include "src/record/python/kernel_walker.h"
 #include "src/record/record_tally.h"
 #include "src/record/recording_file.h"
+#include "src/record/sample_gate.h"
+#include "src/record/stacks/kernel_follower.h"
 #include "src/record/unwind_stage.h"
 #include "symbolize/symbols/kernel_symbols.h"
 
@@ -47,8 +49,11 @@ struct SessionSetup {
   // Has also taken the records of what already runs. Null if records are written unchanged. Always set
   // with --off-cpu, even if the kernel makes the call chains.
   std::unique_ptr<UnwindStage> unwinding;
-  // Walks the frames of Python for `unwinding`; null if nobody does. Ends before `events`.
+  // The programs in the kernel, and their users, which serve `unwinding`. Null if there are none.
+  // They end before `events`.
+  std::unique_ptr<SampleGate> gate;
   std::unique_ptr<python::KernelWalker> python;
+  std::unique_ptr<KernelFollower> stacks;
   // The kernel's symbols, for --off-cpu; read once, in some 100 ms. Empty if kernel addresses are
   // hidden, or if no sample is taken in the kernel.
   symbolize::KernelSymbols kernel;

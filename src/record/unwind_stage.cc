@@ -152,30 +152,36 @@ void UnwindStage::TakeRecord(RawRecord record, int cpu) {
   cpu_ = cpu;
   if (record.type() == perf_event::kRecordSample) {
     const SampleLayouts& layouts = LayoutsOf(record);
-    if (layouts.is_python) return KeepPythonStack(record, layouts, cpu);
+    if (layouts.is_output) return KeepForSample(record, layouts, cpu);
     if (layouts.is_entry) return return_probes_.TakeEntry(record, layouts.opened);
     if (layouts.is_return) return_probes_.TakeReturn(record, layouts.opened);
     if (layouts.opened.user_stack_bytes != 0) {
       TakeSample(record, layouts);
-      return ForgetPythonStack(cpu);
+      return ForgetKept(cpu);
     }
     if (layouts.is_switch) return TakeSwitchSample(record, layouts);
   } else {
     spaces_.Take(record);
     return_probes_.Take(record, events_.front().opened);
-    if (off_cpu_ && !off_cpu_->Take(record)) return ForgetPythonStack(cpu);
+    if (record.type() == perf_event::kRecordExit) EndThread(record);
+    if (off_cpu_ && !off_cpu_->Take(record)) return ForgetKept(cpu);
   }
-  ForgetPythonStack(cpu);
-  if (record.type() == perf_event::kRecordLost && LayoutsOf(record).is_python) {
+  ForgetKept(cpu);
+  if (record.type() == perf_event::kRecordLost && LayoutsOf(record).is_output) {
     return AppendLost(record);
   }
   output_.insert(output_.end(), record.bytes().begin(), record.bytes().end());
   if (record.type() != perf_event::kRecordSample) TakeForSharers(record);
 }
 
+void UnwindStage::EndThread(RawRecord record) {
+  perf_event::Task task;
+  if (Decode(record, events_.front().opened, &task)) deep_threads_.Ended(task.tid);
+}
+
 // The kernel counts the lost records of a ring together, and names the event that wrote next
-// (kernel/events/ring_buffer.c, Linux 6.18). The file does not have the event of Python's frames, so
-// the first event stands in for it.
+// (kernel/events/ring_buffer.c, Linux 6.18). The file does not have the event of the programs in the
+// kernel, so the first event stands in for it.
 void UnwindStage::AppendLost(RawRecord record) {
   const perf_event::RecordLayout& layout = events_.front().written;
   perf_event::Lost lost;
@@ -184,22 +190,24 @@ void UnwindStage::AppendLost(RawRecord record) {
   Encode(perf_event::kRecordLost, record.misc(), layout, lost, &output_);
 }
 
-// Keeps the frames for the sample that follows in the same ring. Copies of code objects precede them.
-void UnwindStage::KeepPythonStack(RawRecord record, const SampleLayouts& layouts, int cpu) {
-  PythonStack& stack = python_stacks_[cpu];
+// Keeps the record for the sample that follows in the same ring. Copies of code objects serve all
+// samples.
+void UnwindStage::KeepForSample(RawRecord record, const SampleLayouts& layouts, int cpu) {
   perf_event::Sample sample;
-  stack.bytes.clear();
-  if (!Decode(record, layouts.opened, &sample)) return;
+  if (!Decode(record, layouts.opened, &sample)) return ForgetKept(cpu);
   if (python::IsCopy(sample.raw)) return spaces_.python().TakeCopy(sample.pid, sample.raw);
-  stack.pid = sample.pid;
-  stack.tid = sample.tid;
-  stack.bytes.assign(sample.raw.begin(), sample.raw.end());
+  KeptForSample& kept = kept_[cpu];
+  if (DeliveredStack::IsRecord(sample.raw)) return kept.stack.Take(sample.tid, sample.raw);
+  kept.tid = sample.tid;
+  kept.python.assign(sample.raw.begin(), sample.raw.end());
 }
 
-// The frames belong to the next record of the ring only.
-void UnwindStage::ForgetPythonStack(int cpu) {
-  const auto kept = python_stacks_.find(cpu);
-  if (kept != python_stacks_.end()) kept->second.bytes.clear();
+// Kept records belong to the next record of the ring only.
+void UnwindStage::ForgetKept(int cpu) {
+  const auto kept = kept_.find(cpu);
+  if (kept == kept_.end()) return;
+  kept->second.python.clear();
+  kept->second.stack.Clear();
 }
 
 // Applies mappings to all processes that share the memory.
@@ -217,6 +225,7 @@ void UnwindStage::TakeSample(RawRecord record, const SampleLayouts& layouts) {
   leaf_.reset();
   overflowed_ = false;
   stack_bytes_ = layouts.opened.user_stack_bytes;
+  is_switch_ = layouts.is_switch;
   const perf_event::U64Array outside = perf_event::WithoutUserPart(sample.callchain);
   for (size_t i = 0; i < outside.size(); ++i) chain_.push_back(outside[i]);
   kernel_entries_ = chain_.size();
@@ -366,7 +375,12 @@ void UnwindStage::UnwindSample(const perf_event::Sample& sample,
   if (!has_memory) stack.bytes = {};
   const auto most = static_cast<uint32_t>(kMostEntries - std::min(chain_.size(), kMostEntries - 1));
   spaces_.dumps().SetTime(sample.time);
+  const auto kept = kept_.find(cpu_);
+  if (has_memory && kept != kept_.end()) {
+    stack.rest = kept->second.stack.Of(sample.tid, registers.sp());
+  }
   unwinder_.Unwind(registers, stack, space, {.max_frames = most}, &unwound_);
+  if (has_memory && !is_switch_) FollowDeepStack(sample, stack.rest);
   AppendFrames(sample, registers);
   if (unwound_.end == ChainEnd::kStackSwitch && unwound_.frames.back().is_return_address) {
     return FindPartBehindSwitch(sample, stack, registers.fp());
@@ -375,12 +389,28 @@ void UnwindStage::UnwindSample(const perf_event::Sample& sample,
   CountWhole(unwound_.guessed != 0);
 }
 
+// Lets the kernel read the rest of the thread's stack from now on if the copied bytes are too few.
+void UnwindStage::FollowDeepStack(const perf_event::Sample& sample,
+                                  const symbolize::StackWords* words) {
+  const bool is_full = sample.user_stack.size() >= sample.user_stack_size;
+  const auto word = symbolize::WordSize(unwound_.registers.architecture());
+  deep_threads_.Take(
+      {.tid = sample.tid,
+       .time = sample.time,
+       .chain = unwound_,
+       .delivered = words == nullptr ? nullptr : &kept_.at(cpu_).stack,
+       .words = words,
+       .may_have_rest = !sample.user_stack.empty() && word == symbolize::StackWords::kWord,
+       .copied = is_full ? sample.user_stack.size() : 0,
+       .space = *spaces_.Enter(sample.pid).addresses()});
+}
+
 // Appends the frames of unwound_, with Python's functions in place of its evaluation loop.
 void UnwindStage::AppendFrames(const perf_event::Sample& sample,
                                const symbolize::RegisterSet& registers) {
   std::span<const std::byte> record;
-  if (const auto kept = python_stacks_.find(cpu_); kept != python_stacks_.end()) {
-    if (kept->second.tid == sample.tid) record = kept->second.bytes;
+  if (const auto kept = kept_.find(cpu_); kept != kept_.end()) {
+    if (kept->second.tid == sample.tid) record = kept->second.python;
   }
   const auto python = spaces_.python().Join(sample.pid, sample.time, record, unwound_, registers);
   // An interpreter's frame is listed with the address of its bytecode.

@@ -13,6 +13,10 @@
 // of the thread nor its later stack are used, because both may belong to other calls. Callers are
 // listed as perf_data/FORMAT.md says.
 //
+// The kernel copies at most 64 KiB of a stack. A program in the kernel reads the rest of larger
+// stacks at the sample (stacks/deep_threads.h). Its records, and those with the frames of Python,
+// stand directly before the sample in the same ring.
+//
 // While a thread executes another program or exits, its user stack is gone, but its registers are
 // still those of the system call. The chain of a sample at that time has only the kernel's part and
 // the system call. The mappings of the former program are known until the next one runs.
@@ -47,6 +51,7 @@
 #include "src/record/return_probes.h"
 #include "src/record/ring_merge.h"
 #include "src/record/shared_memory.h"
+#include "src/record/stacks/deep_threads.h"
 #include "src/record/waiting_thread.h"
 #include "symbolize/go/stack_switches.h"
 #include "symbolize/unwind/chain_quality.h"
@@ -61,7 +66,7 @@ struct SampleLayouts {
   bool is_switch = false;  // True for a context switch, which goes to the OffCpuStage.
   bool is_entry = false;   // True for the companion of a return probe, which goes to ReturnProbes.
   bool is_return = false;  // True for a return probe.
-  bool is_python = false;  // True for the Python frames that the kernel writes before a sample.
+  bool is_output = false;  // True for records that programs in the kernel write before a sample.
   std::string name = {};   // name of the event
 };
 
@@ -101,6 +106,10 @@ class UnwindStage {
   void SetPythonWalker(python::Walker* walker) { spaces_.python().SetWalker(walker); }
   const python::Counts& python_counts() const { return spaces_.python().counts(); }
 
+  // Sets who reads stacks that are larger than the copied bytes. Call it before anything is
+  // observed.
+  void SetStackFollower(StackFollower* follower) { deep_threads_.SetFollower(follower); }
+
   // Takes whole records that describe the processes already running when the recording begins.
   absl::Status Observe(std::span<const std::byte> records);
 
@@ -133,8 +142,9 @@ class UnwindStage {
 
  private:
   void TakeRecord(perf_event::RawRecord record, int cpu);
-  void KeepPythonStack(perf_event::RawRecord record, const SampleLayouts& layouts, int cpu);
-  void ForgetPythonStack(int cpu);
+  void KeepForSample(perf_event::RawRecord record, const SampleLayouts& layouts, int cpu);
+  void ForgetKept(int cpu);
+  void EndThread(perf_event::RawRecord record);
   void AppendLost(perf_event::RawRecord record);
   void AppendFrames(const perf_event::Sample& sample, const symbolize::RegisterSet& registers);
   void TakeForSharers(perf_event::RawRecord record);
@@ -144,6 +154,7 @@ class UnwindStage {
   // Appends the user part of the sample's chain to chain_.
   void UnwindSample(const perf_event::Sample& sample, const symbolize::RegisterSet& registers,
                     bool in_user_code);
+  void FollowDeepStack(const perf_event::Sample& sample, const symbolize::StackWords* words);
   void FindPartBehindSwitch(const perf_event::Sample& sample, symbolize::StackBytes stack,
                             uint64_t frame_pointer);
   bool GoOnWithoutC(const perf_event::Sample& sample, symbolize::StackBytes stack);
@@ -175,13 +186,14 @@ class UnwindStage {
   const procfs::Roots roots_;
   WaitingStack waiting_;  // the waiting thread's stack that was read last
 
-  // The Python frames that the kernel wrote into the ring of a CPU, directly before the next
-  // sample. Keyed by CPU.
-  struct PythonStack {
-    uint32_t pid = 0, tid = 0;
-    std::vector<std::byte> bytes;  // empty: none
+  // The records of programs in the kernel, directly before the next sample in the ring of a CPU.
+  struct KeptForSample {
+    uint32_t tid = 0;
+    std::vector<std::byte> python;  // frames of Python; empty: none
+    DeliveredStack stack;
   };
-  absl::flat_hash_map<int, PythonStack> python_stacks_;
+  absl::flat_hash_map<int, KeptForSample> kept_;  // keyed by CPU
+  DeepThreads deep_threads_;
 
   // State of the present sample.
   int cpu_ = 0;                      // the CPU of its ring
@@ -189,6 +201,7 @@ class UnwindStage {
   std::vector<uint64_t> registers_;  // the registers as the file gets them
   size_t kernel_entries_ = 0;        // number of the chain's entries in the kernel
   size_t stack_bytes_ = 0;           // number of stack bytes that were requested
+  bool is_switch_ = false;           // True for a context switch.
   std::optional<uint64_t> leaf_;     // instruction that replaces the sample's ip
   bool overflowed_ = false;          // True if the chain did not fit.
   symbolize::UnwoundChain unwound_;

@@ -22,6 +22,7 @@
 #include "ringbuf/testing/fake_ring.h"
 #include "src/format/perf_event/testing/record_builder.h"
 #include "src/machine/procfs/memory_map.h"
+#include "src/record/testing/stack_record_builder.h"
 
 namespace profiler::record {
 namespace {
@@ -253,16 +254,16 @@ TEST_F(UnwindStageTest, SamplesOfAnEventWithoutStacksGoIntoTheFileAsTheyAre) {
   EXPECT_EQ(found[1], (std::pair<uint64_t, size_t>(kPlain, 2)));
 }
 
-// Files have no event for Python's frames, so no record may name it.
-TEST_F(UnwindStageTest, LossesThatTheEventOfPythonReportsAreThoseOfTheFirstEvent) {
-  constexpr uint64_t kSampled = 21, kPython = 23;
+// Files have no event for the records of programs in the kernel, so no record may name it.
+TEST_F(UnwindStageTest, LossesThatTheEventOfProgramsReportsAreThoseOfTheFirstEvent) {
+  constexpr uint64_t kSampled = 21, kOutput = 23;
   UnwindStage stage({{perf_event::RecordLayout(Opened()), written_},
-                     {.opened = written_, .written = written_, .is_python = true}},
+                     {.opened = written_, .written = written_, .is_output = true}},
                     procfs::Roots());
   stage.AddId(kSampled, 0);
-  stage.AddId(kPython, 1);
+  stage.AddId(kOutput, 1);
   perf_event::Lost lost;
-  lost.id = lost.sample_id.id = kPython;
+  lost.id = lost.sample_id.id = kOutput;
   lost.lost = 5;
   RecordBuilder records(Opened());
   records.Add(perf_event::kRecordLost, 0, lost);
@@ -278,6 +279,125 @@ TEST_F(UnwindStageTest, LossesThatTheEventOfPythonReportsAreThoseOfTheFirstEvent
   EXPECT_EQ(found.lost, 5u);
   EXPECT_EQ(found.id, kSampled);
   EXPECT_EQ(found.sample_id.id, kSampled);
+}
+
+// Follows all threads.
+class CountingFollower final : public StackFollower {
+ public:
+  bool Follow(uint32_t, const FollowedThread&) override { return ++followed > 0; }
+  void Leave(uint32_t) override { --followed; }
+  int followed = 0;
+};
+
+class LargeStackTest : public UnwindStageTest {
+ protected:
+  static constexpr uint64_t kSampled = 21, kOutput = 23;
+
+  static Attr Output() {
+    Attr attr = Written();
+    attr.sample_type &= ~perf_event::kSampleCallchain;
+    attr.sample_type |= perf_event::kSampleRaw;
+    return attr;
+  }
+
+  LargeStackTest()
+      : stage_({{perf_event::RecordLayout(Opened()), written_},
+                {.opened = perf_event::RecordLayout(Output()),
+                 .written = perf_event::RecordLayout(Output()),
+                 .is_output = true}},
+               procfs::Roots()) {
+    stage_.AddId(kSampled, 0);
+    stage_.AddId(kOutput, 1);
+    stage_.SetStackFollower(&follower_);
+  }
+
+  // Captures a stack of some ten KiB, of which samples copy a small part.
+  void CaptureDeep() {
+    PublishMappings(0, 1);
+    Deep(300, [&] { captured_ = Capture(65536); });
+    ASSERT_GT(captured_.stack.size(), 10 * kCopied);
+  }
+
+  // Publishes the words of the stack, as the kernel would write them before a sample of thread `tid`.
+  void PublishWords(uint32_t tid) {
+    constexpr uint64_t kPage = kStackPageBytes;
+    const uint64_t sp = captured_.registers[7];
+    const uint64_t from = sp / kPage * kPage;
+    const uint64_t to = (sp + captured_.stack.size()) / kPage * kPage;
+    StackRecordBuilder words(sp, from, to);
+    for (uint64_t address = sp; address < to; address += sizeof(uint64_t)) {
+      if (address == sp || address % kPage == 0) words.Page(address / kPage * kPage);
+      uint64_t word = 0;
+      std::memcpy(&word, captured_.stack.data() + (address - sp), sizeof(word));
+      if (word != 0 && word >> 48 == 0) words.Word(address % kPage / sizeof(word), word);
+    }
+    perf_event::Sample sample;
+    sample.id = kOutput;
+    sample.pid = static_cast<uint32_t>(getpid());
+    sample.tid = tid;
+    sample.time = 2;
+    sample.raw = words.bytes();
+    RecordBuilder records(Output());
+    records.Add(perf_event::kRecordSample, perf_event::kMiscUser, sample);
+    Publish(0, records);
+  }
+  void PublishSample() {
+    perf_event::Sample sample = SampleOf(captured_, 2);
+    sample.id = kSampled;
+    sample.user_stack = sample.user_stack.first(kCopied);
+    RecordBuilder records(Opened());
+    records.Add(perf_event::kRecordSample, perf_event::kMiscUser, sample);
+    Publish(0, records);
+  }
+
+  // Takes the records, and returns the numbers of whole and cut chains so far.
+  std::string Chains() {
+    const ringbuf::RingBytes bytes = rings_[0].view().Peek();
+    std::vector<ringbuf::RingPass> passes = {{0, bytes, kRing, 0, bytes.size()}};
+    EXPECT_TRUE(stage_.Take(passes, /*last=*/true).ok());
+    rings_[0].view().Consume(passes[0].consume);
+    const ChainQuality quality = stage_.quality();
+    return absl::StrCat("whole ", quality.whole(), " cut ", quality.cut());
+  }
+
+  static constexpr size_t kCopied = 1024;
+  Captured captured_;
+  CountingFollower follower_;
+  UnwindStage stage_;
+};
+
+TEST_F(LargeStackTest, TheRestOfTheStackComesFromTheRecordBeforeTheSample) {
+  CaptureDeep();
+  PublishSample();
+  EXPECT_EQ(Chains(), "whole 0 cut 1");
+  EXPECT_EQ(follower_.followed, 1);
+  PublishWords(static_cast<uint32_t>(getpid()));
+  PublishSample();
+  EXPECT_EQ(Chains(), "whole 1 cut 1");
+}
+
+TEST_F(LargeStackTest, ARecordIsOfTheNextSampleOfItsThreadOnly) {
+  CaptureDeep();
+  PublishWords(static_cast<uint32_t>(getpid()) + 1);
+  PublishSample();
+  EXPECT_EQ(Chains(), "whole 0 cut 1") << "another thread";
+  PublishWords(static_cast<uint32_t>(getpid()));
+  PublishSample();
+  PublishSample();
+  EXPECT_EQ(Chains(), "whole 1 cut 2") << "a later sample";
+}
+
+TEST_F(LargeStackTest, AThreadThatEndsIsLeft) {
+  CaptureDeep();
+  PublishSample();
+  Chains();
+  RecordBuilder records(Opened());
+  const auto pid = static_cast<uint32_t>(getpid());
+  records.Add(perf_event::kRecordExit, 0,
+              perf_event::Task{.pid = pid, .ppid = pid, .tid = pid, .ptid = pid, .time = 3});
+  Publish(0, records);
+  Chains();
+  EXPECT_EQ(follower_.followed, 0);
 }
 
 // A build may overwrite a program that ran a moment ago. The new contents are not used until the

@@ -7,6 +7,9 @@
 namespace profiler::symbolize {
 namespace {
 
+// Limit for a search on the stack, in bytes. The catching call stands near the leaf.
+constexpr uint64_t kMostSearched = 65536;
+
 // Searches the stack, beginning at `address`, for a word that is the address after the instruction
 // `call`, or the address of a landing pad of the function that contains `call`. Returns the stack
 // address of the word; empty if there is none.
@@ -17,7 +20,9 @@ std::optional<uint64_t> FindCatchingCall(uint64_t address, RuntimeAddress call, 
   const auto function = code.cfi->FunctionAt({call.value - code.bias});
   if (!function) return std::nullopt;
   const uint64_t start = function->start.value + code.bias;
-  for (uint64_t word = 0; stack.ReadCopiedWord(address, &word); address += word_size) {
+  const uint64_t end = address + kMostSearched;
+  for (uint64_t word = 0; address < end && stack.ReadCopiedWord(address, &word);
+       address += word_size) {
     word = space.Stripped(word);
     if (word - start > function->size) continue;
     if (word == call.value + 1 || !MayFollowCall(space, word)) return address;

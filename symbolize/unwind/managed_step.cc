@@ -7,8 +7,11 @@ CheckedManagedStep StepByMachine(ManagedCode* machine, const ChainFrame& frame,
   const bool is_in_image = frame.code.cfi != nullptr;
   if (machine == nullptr || (is_in_image && !machine->HasCodeInImages())) return {};
   const bool was_late = stack.is_late();
+  // The frames of machines also have numbers and addresses of objects.
+  stack.RequireExactWords(true);
   const ManagedStep step =
       machine->StepFrom({frame.registers, frame.is_return_address, is_in_image}, stack);
+  stack.RequireExactWords(false);
   switch (step.kind) {
     case ManagedStep::Kind::kFrameless:
     case ManagedStep::Kind::kUnknown:

@@ -1,5 +1,5 @@
-// Reads the stack of one sample: its copied bytes first, and other memory of the process if the
-// copy does not have the address.
+// Reads the stack of one sample: its copied bytes first, then the words of the rest of the stack, and
+// other memory of the process if neither has the address.
 //
 // Reading a copied word is the fast path of unwinding, so it is inline and makes no virtual call.
 //
@@ -11,9 +11,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 
 #include "symbolize/unwind/memory_reader.h"
+#include "symbolize/unwind/stack_words.h"
 #include "symbolize/unwind/unwinder.h"
 
 namespace profiler::symbolize {
@@ -26,10 +28,21 @@ class StackReader final : public MemoryReader {
  public:
   // `word` is the size of a word on the stack in bytes, 4 or 8. `space` must outlive the reader.
   StackReader(StackBytes stack, UnwindSpace& space, uint64_t word)
-      : stack_(stack), space_(space), word_(word) {}
+      : stack_(stack), space_(space), word_(word), end_(stack.start + stack.bytes.size()) {
+    if (word != StackWords::kWord) stack_.rest = nullptr;
+    if (stack_.rest == nullptr) return;
+    // Without the words in between, nothing beyond the copied bytes is known.
+    if (stack_.rest->start() > end_) {
+      stack_.rest = nullptr;
+    } else if (stack_.rest->end() > end_) {
+      end_ = stack_.rest->end();
+      stack_.reaches_end = false;
+    }
+  }
 
   uint64_t start() const { return stack_.start; }
-  uint64_t end() const { return stack_.start + stack_.bytes.size(); }
+  // Returns the end of the known part of the stack.
+  uint64_t end() const { return end_; }
   // Returns true if the stack's memory ends with the copied bytes, at most 64 bytes after
   // `address`: alignment, and arguments of the stack's first function.
   bool EndsBehind(uint64_t address) const {
@@ -44,6 +57,7 @@ class StackReader final : public MemoryReader {
       std::memcpy(bytes.data(), stack_.bytes.data() + offset, bytes.size());
       return true;
     }
+    if (ReadWordsOfRest(address, bytes)) return true;
     if (space_.ReadMemory(address, bytes)) {
       is_late_ = true;
       return true;
@@ -52,12 +66,14 @@ class StackReader final : public MemoryReader {
     return false;
   }
 
-  // Reads a word of type `Word` from the copied bytes. Returns false if they do not have it all.
+  // Reads a word of type `Word` from the copied bytes, or from the words of the rest of the stack.
+  // Returns false if neither has it all.
   template <class Word>
   bool ReadCopied(uint64_t address, uint64_t* word) const {
     const uint64_t offset = address - stack_.start;
     const uint64_t size = stack_.bytes.size();
-    if (offset >= size || sizeof(Word) > size - offset) return false;
+    if (offset >= size || sizeof(Word) > size - offset) [[unlikely]]
+      return ReadRest(address, word);
     Word read = 0;
     std::memcpy(&read, stack_.bytes.data() + offset, sizeof(read));
     *word = read;
@@ -72,6 +88,10 @@ class StackReader final : public MemoryReader {
   bool ReadStackWord(uint64_t address, uint64_t* word) {
     return ReadCopiedWord(address, word) || ReadWord(address, word, word_);
   }
+
+  // Makes words that were left out of the rest of the stack unreadable, for readers that need words
+  // other than addresses; or gives them as kNotAnAddress again.
+  void RequireExactWords(bool required) { requires_exact_ = required; }
 
   // True if memory outside the copied bytes was read since the last call of SetLate(false).
   bool is_late() const { return is_late_; }
@@ -103,12 +123,34 @@ class StackReader final : public MemoryReader {
   }
 
  private:
+  // Reads a word of the rest of the stack. Returns false if it is not covered.
+  [[gnu::noinline]] bool ReadRest(uint64_t address, uint64_t* word) const {
+    if (stack_.rest == nullptr || !stack_.rest->Covers(address)) return false;
+    const std::optional<uint64_t> found = stack_.rest->Find(address);
+    if (!found && requires_exact_) return false;
+    *word = found.value_or(kNotAnAddress);
+    return true;
+  }
+
+  // Fills `bytes` with whole words of the rest of the stack. Returns false if they are not covered.
+  bool ReadWordsOfRest(uint64_t address, std::span<std::byte> bytes) const {
+    if (stack_.rest == nullptr || bytes.size() % StackWords::kWord != 0) return false;
+    for (size_t i = 0; i < bytes.size(); i += StackWords::kWord) {
+      uint64_t word = 0;
+      if (!ReadCopied<uint64_t>(address + i, &word)) return false;
+      std::memcpy(bytes.data() + i, &word, sizeof(word));
+    }
+    return true;
+  }
+
   static constexpr uint64_t kPrefetch = 256;  // bytes
   static constexpr uint64_t kCacheLine = 64;
 
-  const StackBytes stack_;
+  StackBytes stack_;
   UnwindSpace& space_;
   const uint64_t word_;
+  uint64_t end_;
+  bool requires_exact_ = false;
   bool is_late_ = false;
   uint64_t unreadable_ = 0;  // address of the last failed read
   uint64_t prefetched_ = 0;  // number of stack bytes that were prefetched

@@ -97,6 +97,9 @@ class MappedSpace : public UnwindSpace {
     images_.StartSample();
   }
 
+  // Returns the mappings of the selected process; null before the first Enter.
+  const AddressSpace* addresses() const { return addresses_; }
+
   bool FindCode(RuntimeAddress address, MappedCode* code) override;
   uint64_t Identity() const override {
     return addresses_ == nullptr ? 0 : addresses_->generation();

@@ -47,6 +47,7 @@ class KnownSteps;
 class ManagedCode;
 class RuleCache;
 class StackSwitches;
+class StackWords;
 
 // Executable memory of one process: part of an image, or memory without a file.
 struct MappedCode {
@@ -172,6 +173,9 @@ struct StackBytes {
   std::span<const std::byte> bytes;
   // True if the copy ended before its limit, so that the stack's memory ends with these bytes.
   bool reaches_end = false;
+  // The words of the rest of the stack, for stacks with words of 8 bytes (stack_words.h). They begin
+  // within `bytes` or at their end. Null: none. Must outlive the use of the bytes.
+  const StackWords* rest = nullptr;
 };
 
 struct UnwindLimits {

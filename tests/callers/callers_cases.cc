@@ -30,7 +30,8 @@ const Program kGcc{.name = "gcc",
                    .command = kRecursion,
                    .calls = kCallsOfC,
                    .deep = "deep",
-                   .leaf = "leaf"};
+                   .leaf = "leaf",
+                   .is_whole = true};
 
 const Program kClang{.name = "clang",
                      .language = Language::kC,
@@ -41,7 +42,8 @@ const Program kClang{.name = "clang",
                      .command = kRecursion,
                      .calls = kCallsOfC,
                      .deep = "deep",
-                     .leaf = "leaf"};
+                     .leaf = "leaf",
+                     .is_whole = true};
 
 // The signal handler runs on an alternate stack.
 const std::string kBuildSignals = "gcc -O2 -fomit-frame-pointer -DFRAME={frame} -o program $1";
@@ -123,7 +125,8 @@ Program Objects(const std::string& name, const std::string& command) {
           .command = command,
           .calls = kCallsOfObjects,
           .deep = kDeepOfObjects,
-          .leaf = "leaf"};
+          .leaf = "leaf",
+          .is_whole = name != "cpp_exception"};
 }
 const Program kVirtual = Objects("cpp_virtual", "./program virtual {depth} {changes} {seconds}");
 const Program kFunction = Objects("cpp_function", "./program function {depth} {changes} {seconds}");
@@ -145,7 +148,8 @@ Program Rust(const std::string& name, const std::string& command) {
               "once>deep_by_closure deep_by_closure>deep_by_closure deep_by_closure>leaf "
               "once>Even Even>Odd Odd>Even Even>leaf Odd>leaf leaf>spin leaf>cpu_now",
           .deep = "deep deep_by_closure Even Odd",
-          .leaf = "leaf"};
+          .leaf = "leaf",
+          .is_whole = true};
 }
 const Program kRust = Rust("rust", "./program {depth} {changes} {seconds} plain");
 const Program kClosure = Rust("rust_closure", "./program {depth} {changes} {seconds} closure");
@@ -266,6 +270,8 @@ std::vector<CallersCase> Always() {
       {&kGcc, 300 * kKiB, 10, 100 * kMicrosecond, kLaunched},
       {&kGcc, 100, 5000, 10 * kMillisecond, kAttached},
       {&kGcc, kKiB, 10, 100 * kMicrosecond, kLaunched, "-F 1999 --call-graph dwarf,4096"},
+      {&kGcc, kKiB, 1900, kMillisecond, kAttached},
+      {&kClang, 10 * kKiB, 180, 10 * kMillisecond, kSystem, kSystemOptions},
       // Chains that views unwind, instead of the recorder.
       {&kGcc, kKiB, 100, kMillisecond, kLaunched, "-F 499 --call-graph dwarf,32768 --post-unwind"},
       {&kSignalsOwn, kKiB, 10, 100 * kMicrosecond, kLaunched},
@@ -376,6 +382,13 @@ std::string Time(long ns) {
 
 int CallersCase::Frequency() const {
   return std::atoi(options.c_str() + options.find("-F ") + std::string("-F ").size());
+}
+
+bool CallersCase::HasLargeStack() const {
+  constexpr long kCopied = 64 * kKiB, kMost = 2048 * kKiB;
+  const long bytes = long{depth} * frame;
+  return program->is_whole && bytes > kCopied && bytes + depth * 64L < kMost &&
+         options.find("post-unwind") == options.npos;
 }
 
 long CallersCase::KiB() const {

@@ -25,6 +25,8 @@ struct Program {
   std::string comm = "program";      // prefix of the program's thread names
   // False if the program cannot choose its frame size or its recursion depth.
   bool has_frame = true, has_depth = true;
+  // True if all chains are whole, provided that the stack can be read.
+  bool is_whole = false;
 };
 
 enum class Mode { kLaunched, kAttached, kSystem };
@@ -38,6 +40,8 @@ struct CallersCase {
   std::string options = "-F 1999 --call-graph dwarf";  // options of `record`
 
   int Frequency() const;
+  // True if the stack is too large for a sample, and a program in the kernel reads the rest.
+  bool HasLargeStack() const;
   // Returns the stack size that the case needs, in KiB.
   long KiB() const;
   std::string Name() const;

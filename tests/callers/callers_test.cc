@@ -46,6 +46,8 @@ namespace fs = std::filesystem;
 constexpr const char* kSeconds = "1.4";
 constexpr double kAlphaShare = 75;
 constexpr double kMostPoints = 3, kMostPointsOfWhole = 2;
+// Smallest percentage of whole chains on large stacks. The first chains of a thread are cut.
+constexpr double kFewestWhole = 98;
 // Smallest number of samples in alpha and beta for which their shares are checked. With fewer
 // samples, shares are too inaccurate.
 constexpr double kFewestSamples = 100;
@@ -125,6 +127,8 @@ class CallersTest : public ::testing::TestWithParam<CallersCase> {
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);
     const Finished probe = Run({Runfile("profiler"), "record", "-o", "probe.data", "--", "true"});
     if (probe.exit_code != 0) forbidden_ = probe.err;
+    static const std::regex kMayRun(R"re("id": ?"bpf",[^}]*"state": ?"yes")re");
+    reads_large_stacks_ = std::regex_search(Profiler({"doctor", "--json"}).out, kMayRun);
   }
   static void TearDownTestSuite() { fs::remove_all(folder_); }
 
@@ -256,6 +260,7 @@ class CallersTest : public ::testing::TestWithParam<CallersCase> {
   }
 
   static inline std::string folder_, forbidden_;
+  static inline bool reads_large_stacks_ = false;           // True if BPF programs can be loaded.
   static inline std::map<std::string, std::string> built_;  // [build command]: folder
   std::string program_folder_;
 };
@@ -325,6 +330,14 @@ TEST_P(CallersTest, WhatIsShownIsWhatTheProgramDoes) {
   if (samples >= kFewestSamples && unnamed <= kMostUnnamed) {
     const double sigma = std::sqrt(kAlphaShare * (100 - kAlphaShare) / samples);
     EXPECT_NEAR(alpha, kAlphaShare, std::max(kMostPoints, 3 * sigma)) << samples << " samples";
+  }
+
+  if (one.HasLargeStack()) {
+    if (reads_large_stacks_) {
+      EXPECT_GE(whole, kFewestWhole) << "chains on a large stack";
+    } else {
+      std::printf("not checked that chains are whole: BPF programs cannot be loaded here\n");
+    }
   }
 
   // With `-a`, the stated share includes other programs. Their chains may or may not be whole.

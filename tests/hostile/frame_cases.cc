@@ -285,11 +285,26 @@ void HandlersOnOtherStacks(Scene& scene) {
   });
 }
 
+// Fills a megabyte of stack with pointers to it. The program in the kernel that reads large stacks
+// hands out such words.
+[[gnu::noinline]] void SpinOnPointers(const auto& ready) {
+  volatile uintptr_t words[(1 << 20) / sizeof(uintptr_t)];
+  for (auto& word : words) word = reinterpret_cast<uintptr_t>(&word);
+  ready();
+  Spin();
+}
+
 }  // namespace
 
 std::vector<LiveCase> FrameCases() {
   using enum Runs;
   return {
+      {"AStackOfPointers", kAlways,
+       [](Scene& scene) {
+         for (int i = 0; i < 2; ++i) {
+           scene.attackers().Start([](const auto& ready) { SpinOnPointers(ready); });
+         }
+       }},
       {"LongProgramsOfManyFrames", kAlways,
        With(Repeated(0x00, 40'000, CfaExpression(LongExpression(1))))},
       {"ProgramsOfStatesRemembered", kWithAll, With(Repeated(0x0a, 65'000))},

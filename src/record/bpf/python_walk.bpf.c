@@ -78,8 +78,6 @@ struct {
   __type(value, struct PythonCopy);
 } copies SEC(".maps");
 
-#define BARRIER(variable) asm volatile("" : "+r"(variable))
-
 static __always_inline struct Walk* ThisWalk(void) {
   const __u32 cpu = bpf_get_smp_processor_id();
   return bpf_map_lookup_elem(&walks, &cpu);
@@ -339,8 +337,8 @@ SEC("perf_event") int codes(void* ctx) {
 }
 
 // Copies `bytes` bytes, at most `room`, into `to`. Notes the piece. Returns true if they were read.
-static __always_inline int CopyPiece(struct PythonPiece* piece, void* to, __u64 room,
-                                     __u64 address, __u64 bytes) {
+static __always_inline int CopyPiece(struct PythonPiece* piece, void* to, __u64 room, __u64 address,
+                                     __u64 bytes) {
   BARRIER(bytes);
   if (bytes > room) bytes = room;
   piece->address = address;
@@ -400,7 +398,8 @@ static __always_inline void CopyModule(struct PythonCopy* copy, const struct Wal
   CopyText(&copy->pieces[kPieceModule], copy->module, layout, Word(entries + key + 8));
 }
 
-#define PLACE(index, member) copy->pieces[index].place = __builtin_offsetof(struct PythonCopy, member)
+#define PLACE(index, member) \
+  copy->pieces[index].place = __builtin_offsetof(struct PythonCopy, member)
 
 // Copies the objects of a code object into the ring.
 static __always_inline void CopyCode(void* ctx, struct PythonCopy* copy,

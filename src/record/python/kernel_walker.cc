@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -41,41 +40,16 @@ std::string Remedy(const absl::Status& failure, const KernelWalkerOptions& optio
 
 }  // namespace
 
-KernelWalker::KernelWalker(ringbuf::EventSet& events, KernelWalkerOptions options,
-                           std::unique_ptr<Programs> programs)
-    : events_(events), options_(std::move(options)), programs_(std::move(programs)) {}
-
-void KernelWalker::Attach() {
-  if (is_attached_ || !failure_.ok()) return;
-  failure_ = AttachGate();
-  is_attached_ = failure_.ok();
-}
-
-absl::Status KernelWalker::AttachGate() {
-  PROFILER_ASSIGN_OR_RETURN(const int gate, programs_->LoadGate());
-  for (const size_t attr : options_.attrs) {
-    PROFILER_RETURN_IF_ERROR(events_.SetProgram(attr, gate));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status KernelWalker::LoadWalk() {
-  PROFILER_ASSIGN_OR_RETURN(const auto opened, events_.OpenOutputs(options_.output));
-  std::vector<Programs::Output> outputs;
-  for (const ringbuf::EventSet::Output& output : opened) {
-    outputs.push_back({output.cpu, output.fd});
-    options_.on_output(output.id);
-  }
-  return programs_->LoadWalk(outputs);
+absl::Status KernelWalker::Load() {
+  PROFILER_ASSIGN_OR_RETURN(const auto outputs, gate_.Outputs());
+  return gate_.programs().LoadWalk(outputs);
 }
 
 // Loads the programs. An interpreter takes longer to start, so no sample of Python is missed.
 void KernelWalker::Prepare() {
-  Attach();
-  if (is_attached_ && !is_walking_ && failure_.ok()) {
-    failure_ = LoadWalk();
-    is_walking_ = failure_.ok();
-  }
+  if (is_walking_ || !failure_.ok()) return;
+  failure_ = Load();
+  is_walking_ = failure_.ok();
 }
 
 bool KernelWalker::Walk(uint32_t pid, const symbolize::python::WalkLayout& layout,
@@ -83,11 +57,11 @@ bool KernelWalker::Walk(uint32_t pid, const symbolize::python::WalkLayout& layou
   was_met_ = true;
   Prepare();
   if (!is_walking_) return false;
-  return programs_->Add(pid, {.layout = layout, .generation = generation}).ok();
+  return gate_.programs().Add(pid, {.layout = layout, .generation = generation}).ok();
 }
 
 void KernelWalker::Leave(uint32_t pid) {
-  if (is_walking_) programs_->Remove(pid);
+  if (is_walking_) gate_.programs().Remove(pid);
 }
 
 std::string KernelWalker::Problem() const {

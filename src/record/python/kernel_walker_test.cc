@@ -3,48 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "ringbuf/testing/fake_kernel.h"
+#include "src/record/testing/fake_programs.h"
 
 namespace profiler::record::python {
 namespace {
 
 using ringbuf::FakeKernel;
-
-// Programs that note what is done with them.
-class FakePrograms final : public Programs {
- public:
-  struct State {
-    std::string log;
-    int gate_error = 0, walk_error = 0;
-  };
-  explicit FakePrograms(State& state) : state_(state) {}
-
-  absl::StatusOr<int> LoadGate() override {
-    if (state_.gate_error != 0) return ErrnoStatus(state_.gate_error, "gate");
-    state_.log += "gate\n";
-    return 77;
-  }
-  absl::Status LoadWalk(std::span<const Output> outputs) override {
-    if (state_.walk_error != 0) return ErrnoStatus(state_.walk_error, "walk");
-    state_.log += "walk";
-    for (const Output& output : outputs) absl::StrAppend(&state_.log, " cpu", output.cpu);
-    state_.log += "\n";
-    return absl::OkStatus();
-  }
-  absl::Status Add(uint32_t pid, const PythonProcessEntry& entry) override {
-    absl::StrAppend(&state_.log, "add ", pid, " generation ", entry.generation, "\n");
-    return absl::OkStatus();
-  }
-  void Remove(uint32_t pid) override { absl::StrAppend(&state_.log, "remove ", pid, "\n"); }
-
- private:
-  State& state_;
-};
 
 // One thread on two CPUs with the sideband (config 9) and a sampling event (config 0).
 class KernelWalkerTest : public ::testing::Test {
@@ -61,34 +31,24 @@ class KernelWalkerTest : public ::testing::Test {
     options.cpus = {0, 1};
     events_ = *ringbuf::EventSet::Create(kernel_, std::move(options));
     EXPECT_TRUE(events_->AddThread(7).ok());
-    how_.attrs = {1};
-    how_.output = attr;
-    how_.output.config = PERF_COUNT_SW_BPF_OUTPUT;
-    how_.on_output = [this](uint64_t id) { outputs_.push_back(id); };
+    attr.config = PERF_COUNT_SW_BPF_OUTPUT;
+    gate_ = std::make_unique<SampleGate>(
+        *events_,
+        SampleGateOptions{.samples = {1},
+                          .output = attr,
+                          .on_output = [this](uint64_t id) { outputs_.push_back(id); }},
+        std::make_unique<FakePrograms>(state_));
   }
 
-  KernelWalker Walker() {
-    return KernelWalker(*events_, how_, std::make_unique<FakePrograms>(state_));
-  }
+  KernelWalker Walker() { return KernelWalker(*gate_, how_); }
 
   FakeKernel kernel_;
   std::unique_ptr<ringbuf::EventSet> events_;
   KernelWalkerOptions how_;
   FakePrograms::State state_;
   std::vector<uint64_t> outputs_;
+  std::unique_ptr<SampleGate> gate_;
 };
-
-TEST_F(KernelWalkerTest, TheGateIsSetOnTheSamplingEventsOnly) {
-  KernelWalker walker = Walker();
-  walker.Attach();
-  walker.Attach();
-  EXPECT_EQ(state_.log, "gate\n");
-  EXPECT_EQ(kernel_.Describe(),
-            "id 1: tid 7 config 9 enabled owns the ring of cpu 0\n"
-            "id 2: tid 7 config 0 enabled runs program 77 -> ring of cpu 0\n"
-            "id 3: tid 7 config 9 enabled owns the ring of cpu 1\n"
-            "id 4: tid 7 config 0 enabled runs program 77 -> ring of cpu 1\n");
-}
 
 TEST_F(KernelWalkerTest, WalkingIsLoadedWithTheFirstInterpreter) {
   KernelWalker walker = Walker();
@@ -117,8 +77,8 @@ TEST_F(KernelWalkerTest, AFailureIsNotSaidOfAnInterpreterThatDoesNotStart) {
 
 TEST_F(KernelWalkerTest, WithoutTheRightNothingIsSaidUntilAnInterpreterIsMet) {
   state_.gate_error = EPERM;
+  EXPECT_FALSE(gate_->Attach().ok());
   KernelWalker walker = Walker();
-  walker.Attach();
   EXPECT_EQ(walker.Problem(), "");
   EXPECT_FALSE(walker.Walk(7, {}, 1));
   EXPECT_EQ(walker.Problem(),
