@@ -13,8 +13,6 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-uint32_t NumberOf(auto id) { return static_cast<uint32_t>(id); }
-
 // Returns the places of a stack's frames, outermost first.
 std::string StackText(const Profile& profile, StackId id) {
   std::string text;

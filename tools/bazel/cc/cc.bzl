@@ -1,8 +1,8 @@
 """cc_library and cc_test that compile fast.
 
-A library is compiled in units of up to eight source files, because each unit instantiates the templates of a header once.
-One rule follows: names in unnamed namespaces differ within a library. Sanitizers and fuzz targets compile each file for
-itself (--define=units=files), so every file still includes what it uses.
+A library of the program is compiled in units of up to eight source files, because a unit instantiates the templates of
+a header once. One rule follows: names in unnamed namespaces differ within a library. AddressSanitizer and the fuzz targets
+compile each file for itself (--define=units=files), so every file still includes what it uses.
 
     a.cc  b.cc  …  ──▶  NAME_units/1.cc, with #line, so that messages and debug information name the files
 
@@ -128,7 +128,9 @@ def _in_units(name, srcs):
     })
 
 def cc_library(name, srcs = [], copts = [], deps = [], **kwargs):
-    native.cc_library(name = name, srcs = _in_units(name, srcs), **dict(kwargs, **_precompiled("precompiled", copts, deps)))
+    if not kwargs.get("testonly"):
+        srcs = _in_units(name, srcs)
+    native.cc_library(name = name, srcs = srcs, **dict(kwargs, **_precompiled("precompiled", copts, deps)))
 
 def cc_test(name, copts = [], deps = [], **kwargs):
     native.cc_test(name = name, **dict(kwargs, **_precompiled("precompiled_tests", copts, deps)))
