@@ -2,9 +2,9 @@
 //
 // A chain has the same stack again if its words and its ip are the same, and if the address spaces
 // of its process and of the kernel have not changed since. The cache keeps a fingerprint of 128
-// bits instead of the chain, in the same cache line as the chain's number. Among n chains, two have the same
-// fingerprint with probability n² / 2^129. That also holds for a malicious recording, because each
-// run draws a new random key.
+// bits instead of the chain, in the same cache line as the chain's number. Among n chains, two have
+// the same fingerprint with probability n² / 2^129. That also holds for a malicious recording,
+// because each run draws a new random key.
 //
 // Private to this package.
 

@@ -195,8 +195,8 @@ void ChainResolver::InternFrames() {
   }
 }
 
-// Completes a new chain and adds it to `out`. Its source is the last new chain of the process, or the chain from
-// which that one has the shared entries.
+// Completes a new chain and adds it to `out`. Its source is the last new chain of the process, or
+// the chain from which that one has the shared entries.
 void ChainResolver::PutOut(const NewChain& chain) {
   chain.search->known->self = SelfOf(chain);
   Process& process = *chain.search->process;

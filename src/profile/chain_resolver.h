@@ -93,8 +93,7 @@ class ChainResolver {
   // sample is resolved. Not allowed if full(). No address space may change until ResolveBatch.
   void Add(const SamplePoint& point);
   bool full() const { return searches_in_batch_ == kBatch; }
-  // True if ResolveBatch will forget all chains. Then take all chains out of
-  // `out` first.
+  // True if ResolveBatch will forget all chains. Then take all chains out of `out` first.
   bool WillForget() const { return cache_.IsFull(); }
   // Resolves the samples of the batch and begins the next batch. Returns the chains in the order of
   // the samples; they are valid until the next ResolveBatch.
