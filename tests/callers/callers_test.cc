@@ -46,8 +46,11 @@ namespace fs = std::filesystem;
 constexpr const char* kSeconds = "1.4";
 constexpr double kAlphaShare = 75;
 constexpr double kMostPoints = 3, kMostPointsOfWhole = 2;
-// Smallest percentage of whole chains on large stacks. The first chains of a thread are cut.
+// Smallest percentage of whole chains on large stacks, in the second half of the recording. Chains
+// are cut until the kernel has checked the program that reads them, which takes longer on a busy
+// machine.
 constexpr double kFewestWhole = 98;
+constexpr const char* kSecondHalf = "50%-100%";
 // Smallest number of samples in alpha and beta for which their shares are checked. With fewer
 // samples, shares are too inaccurate.
 constexpr double kFewestSamples = 100;
@@ -299,11 +302,13 @@ TEST_P(CallersTest, WhatIsShownIsWhatTheProgramDoes) {
   if (losses.percent > kMostLost) {
     GTEST_SKIP() << "this machine is too busy: samples were lost in each of several tries";
   }
-  const Finished folded = Profiler({"folded", "--full-names"});
-  ASSERT_EQ(folded.exit_code, 0) << folded.err;
   const KnownCalls calls(program.language, program.calls, program.deep, program.leaf);
-  const ShownChains shown =
-      ReadChains(folded.out, calls, one.depth, one.mode == Mode::kSystem ? program.comm : "");
+  const auto chains_in = [&](const char* part) {
+    const Finished folded = Profiler({"folded", "--full-names", "--time", part});
+    EXPECT_EQ(folded.exit_code, 0) << folded.err;
+    return ReadChains(folded.out, calls, one.depth, one.mode == Mode::kSystem ? program.comm : "");
+  };
+  const ShownChains shown = chains_in("0%-100%");
 
   const double reached = shown.alpha + shown.beta;
   const double samples = reached * one.Frequency() / 1e9;
@@ -334,7 +339,8 @@ TEST_P(CallersTest, WhatIsShownIsWhatTheProgramDoes) {
 
   if (one.HasLargeStack()) {
     if (reads_large_stacks_) {
-      EXPECT_GE(whole, kFewestWhole) << "chains on a large stack";
+      const ShownChains later = chains_in(kSecondHalf);
+      EXPECT_GE(Percent(later.whole, later.all()), kFewestWhole) << "chains on a large stack";
     } else {
       std::printf("not checked that chains are whole: BPF programs cannot be loaded here\n");
     }
