@@ -6,10 +6,7 @@
 // addresses, saved frame pointers and saved stack pointers. So other words are left out. Frames
 // have few such words: a stack of 1 KiB frames shrinks to a fiftieth.
 
-// clang-format off
 #include "src/record/bpf/maps.bpf.h"
-#include <linux/bpf_perf_event.h>
-// clang-format on
 
 // True if the kernel has bpf_task_pt_regs (Linux 5.15). Without it, only samples in user code have
 // a known stack pointer. The loader sets it.
@@ -48,16 +45,28 @@ struct {
   __type(value, __u32);
 } rings SEC(".maps");
 
+// Registers of the interrupted code: bpf_user_pt_regs_t of Linux 6.18, which headers define only for
+// the machine that compiles this.
 #if defined(__TARGET_ARCH_arm64)
+struct UserRegisters {
+  __u64 regs[31], sp, pc, pstate;
+};
 // Return addresses may be signed in their upper bits.
 #define ADDRESS_OF(word) ((word) & ((1ull << 48) - 1))
 #define IN_USER_CODE(regs) (((regs)->pstate & 0xf) == 0)
-#define STACK_POINTER sp
 #else
+struct UserRegisters {
+  __u64 r15_to_orig_rax[16], pc, cs, flags, sp, ss;
+};
 #define ADDRESS_OF(word) (word)
 #define IN_USER_CODE(regs) (((regs)->cs & 3) == 3)
-#define STACK_POINTER rsp
 #endif
+
+// The kernel knows a program's context by this name.
+struct bpf_perf_event_data {
+  struct UserRegisters regs;
+  __u64 sample_period, addr;
+};
 
 static __always_inline int IsIn(const struct StackRange* range, __u64 word) {
   return word - range->start < range->size;
@@ -159,12 +168,12 @@ __attribute__((noinline)) int NextPage(struct bpf_perf_event_data* ctx, __u32 cp
 
 // Returns the stack pointer of the user code; 0 if it is unknown.
 static __always_inline __u64 StackPointer(struct bpf_perf_event_data* ctx) {
-  if (IN_USER_CODE(&ctx->regs)) return ctx->regs.STACK_POINTER;
+  if (IN_USER_CODE(&ctx->regs)) return ctx->regs.sp;
   __u64 sp = 0;
   if (has_task_registers) {
     const char* const registers = (const char*)bpf_task_pt_regs(bpf_get_current_task_btf());
     bpf_probe_read_kernel(&sp, sizeof(sp),
-                          registers + __builtin_offsetof(bpf_user_pt_regs_t, STACK_POINTER));
+                          registers + __builtin_offsetof(struct UserRegisters, sp));
   }
   return sp;
 }
