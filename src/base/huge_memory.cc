@@ -54,11 +54,11 @@ size_t RoundedUp(size_t size) { return (size + kHugePage - 1) / kHugePage * kHug
 }  // namespace
 
 HugeBlock GrownBlock(HugeBlock block, size_t size) {
+  if (size > PTRDIFF_MAX) return {};
   if (!IsMapped(size)) {
     void* const data = std::realloc(block.data, size);
     return data == nullptr ? HugeBlock() : HugeBlock{data, size};
   }
-  if (size > SIZE_MAX - kHugePage) return {};
   size = RoundedUp(size);
   if (IsMapped(block.size)) return Moved(block, size);
   const HugeBlock grown = Mapped(size);
@@ -70,7 +70,8 @@ HugeBlock GrownBlock(HugeBlock block, size_t size) {
 }
 
 HugeBlock ZeroedBlock(size_t size) {
-  if (IsMapped(size)) return size > SIZE_MAX - kHugePage ? HugeBlock() : Mapped(RoundedUp(size));
+  if (size > PTRDIFF_MAX) return {};
+  if (IsMapped(size)) return Mapped(RoundedUp(size));
   void* const data = std::calloc(size, 1);
   return data == nullptr ? HugeBlock() : HugeBlock{data, size};
 }
