@@ -3,48 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <memory>
-#include <utility>
-#include <vector>
 
-#include "ringbuf/testing/fake_kernel.h"
-#include "src/record/testing/fake_programs.h"
+#include "src/record/testing/gated_events.h"
 
 namespace profiler::record {
 namespace {
 
-// One thread on two CPUs with the sideband (config 9), a sampling event (config 0) and context
-// switches (config 3).
-class SampleGateTest : public ::testing::Test {
+class SampleGateTest : public GatedEventsTest {
  protected:
-  SampleGateTest() {
-    ringbuf::EventSetOptions options;
-    perf_event_attr attr{};
-    attr.size = sizeof(attr);
-    attr.type = PERF_TYPE_SOFTWARE;
-    for (const uint64_t config :
-         {PERF_COUNT_SW_DUMMY, PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_CONTEXT_SWITCHES}) {
-      attr.config = config;
-      options.attrs.push_back(attr);
-    }
-    options.cpus = {0, 1};
-    events_ = *ringbuf::EventSet::Create(kernel_, std::move(options));
-    EXPECT_TRUE(events_->AddThread(7).ok());
-    attr.config = PERF_COUNT_SW_BPF_OUTPUT;
-    gate_ = std::make_unique<SampleGate>(
-        *events_,
-        SampleGateOptions{.samples = {1},
-                          .switches = {2},
-                          .output = attr,
-                          .on_output = [this](uint64_t id) { outputs_.push_back(id); }},
-        std::make_unique<FakePrograms>(state_));
-  }
-
-  ringbuf::FakeKernel kernel_;
-  std::unique_ptr<ringbuf::EventSet> events_;
-  FakePrograms::State state_;
-  std::vector<uint64_t> outputs_;
-  std::unique_ptr<SampleGate> gate_;
+  SampleGateTest() : GatedEventsTest({0, 1}, Switches::kYes) {}
 };
 
 TEST_F(SampleGateTest, SamplesAndSwitchesHaveGatesOfTheirOwn) {

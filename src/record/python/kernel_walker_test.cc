@@ -3,51 +3,22 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "ringbuf/testing/fake_kernel.h"
-#include "src/record/testing/fake_programs.h"
+#include "src/record/testing/gated_events.h"
 
 namespace profiler::record::python {
 namespace {
 
 using ringbuf::FakeKernel;
 
-// One thread on two CPUs with the sideband (config 9) and a sampling event (config 0).
-class KernelWalkerTest : public ::testing::Test {
+class KernelWalkerTest : public GatedEventsTest {
  protected:
-  KernelWalkerTest() {
-    ringbuf::EventSetOptions options;
-    perf_event_attr attr{};
-    attr.size = sizeof(attr);
-    attr.type = PERF_TYPE_SOFTWARE;
-    attr.config = PERF_COUNT_SW_DUMMY;
-    options.attrs.push_back(attr);
-    attr.config = PERF_COUNT_SW_CPU_CLOCK;
-    options.attrs.push_back(attr);
-    options.cpus = {0, 1};
-    events_ = *ringbuf::EventSet::Create(kernel_, std::move(options));
-    EXPECT_TRUE(events_->AddThread(7).ok());
-    attr.config = PERF_COUNT_SW_BPF_OUTPUT;
-    gate_ = std::make_unique<SampleGate>(
-        *events_,
-        SampleGateOptions{.samples = {1},
-                          .output = attr,
-                          .on_output = [this](uint64_t id) { outputs_.push_back(id); }},
-        std::make_unique<FakePrograms>(state_));
-  }
+  KernelWalkerTest() : GatedEventsTest({0, 1}) {}
 
   KernelWalker Walker() { return KernelWalker(*gate_, how_); }
 
-  FakeKernel kernel_;
-  std::unique_ptr<ringbuf::EventSet> events_;
   KernelWalkerOptions how_;
-  FakePrograms::State state_;
-  std::vector<uint64_t> outputs_;
-  std::unique_ptr<SampleGate> gate_;
 };
 
 TEST_F(KernelWalkerTest, WalkingIsLoadedWithTheFirstInterpreter) {

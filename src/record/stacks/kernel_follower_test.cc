@@ -3,39 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <memory>
-#include <utility>
 
-#include "ringbuf/testing/fake_kernel.h"
-#include "src/record/testing/fake_programs.h"
+#include "src/record/testing/gated_events.h"
 
 namespace profiler::record {
 namespace {
 
-// One thread on one CPU with the sideband and a sampling event.
-class KernelFollowerTest : public ::testing::Test {
+class KernelFollowerTest : public GatedEventsTest {
  protected:
-  KernelFollowerTest() {
-    ringbuf::EventSetOptions options;
-    perf_event_attr attr{};
-    attr.size = sizeof(attr);
-    attr.type = PERF_TYPE_SOFTWARE;
-    attr.config = PERF_COUNT_SW_DUMMY;
-    options.attrs.push_back(attr);
-    attr.config = PERF_COUNT_SW_CPU_CLOCK;
-    options.attrs.push_back(attr);
-    options.cpus = {0};
-    events_ = *ringbuf::EventSet::Create(kernel_, std::move(options));
-    EXPECT_TRUE(events_->AddThread(7).ok());
-    gate_ = std::make_unique<SampleGate>(
-        *events_, SampleGateOptions{.samples = {1}, .output = attr, .on_output = [](uint64_t) {}},
-        std::make_unique<FakePrograms>(state_));
-  }
-
-  ringbuf::FakeKernel kernel_;
-  std::unique_ptr<ringbuf::EventSet> events_;
-  FakePrograms::State state_;
-  std::unique_ptr<SampleGate> gate_;
+  KernelFollowerTest() : GatedEventsTest({0}) {}
 };
 
 TEST_F(KernelFollowerTest, TheProgramIsLoadedWithTheFirstThread) {
