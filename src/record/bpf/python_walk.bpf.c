@@ -9,6 +9,7 @@
 // record says how the walk ended.
 
 #include "src/record/bpf/maps.bpf.h"
+#include "src/record/bpf/rings.bpf.h"
 
 enum {
   // The kernel checks every round of a loop when it loads a program, 1 ms for some thousand
@@ -43,13 +44,6 @@ struct {
   __type(key, __u32);
   __type(value, struct Walk);
 } walks SEC(".maps");
-
-struct {
-  __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-  __uint(max_entries, kMostCpus);
-  __type(key, __u32);
-  __type(value, __u32);
-} rings SEC(".maps");
 
 // States of threads that were found. Key: thread and process.
 struct {

@@ -7,6 +7,7 @@
 // have few such words: a stack of 1 KiB frames shrinks to a fiftieth.
 
 #include "src/record/bpf/maps.bpf.h"
+#include "src/record/bpf/rings.bpf.h"
 
 // True if the kernel has bpf_task_pt_regs (Linux 5.15). Without it, only samples in user code have
 // a known stack pointer. The loader sets it.
@@ -37,13 +38,6 @@ struct {
   __type(key, __u32);
   __type(value, struct StackScratch);
 } scratches SEC(".maps");
-
-struct {
-  __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-  __uint(max_entries, kMostCpus);
-  __type(key, __u32);
-  __type(value, __u32);
-} rings SEC(".maps");
 
 // Registers of the interrupted code: bpf_user_pt_regs_t of Linux 6.18, which headers define only for
 // the machine that compiles this.
