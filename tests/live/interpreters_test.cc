@@ -48,27 +48,38 @@ class InterpretersTest : public ::testing::Test {
 
 // ---- Node.js
 
-// A program in which `outer` calls `count` repeatedly, so that V8 soon optimises `count`, while
-// `main` is interpreted. Its argument is the run time in seconds; 0 means for ever.
-constexpr const char* kNodeProgram = R"(
+std::string Repeated(int times, std::string_view text) {
+  std::string repeated;
+  for (int i = 0; i < times; ++i) repeated += text;
+  return repeated;
+}
+
+// Returns a program in which `main` calls `outer`, which calls `count`. V8 soon optimises all three. `outer` and
+// `count` have more than the 460 bytes of bytecode that V8 copies into callers, so all three keep frames of their
+// own. The program's argument is the run time in seconds; 0 means for ever.
+std::string NodeProgram() {
+  return R"(
 function count(n) {
   let sum = 0;
-  for (let i = 0; i < n; ++i) sum += Math.sqrt(i) % 3;
+  for (let i = 0; i < n; ++i) {)" +
+         Repeated(60, " sum += i * i % 7;") + R"( }
   return sum;
 }
 class Worker {
-  outer(n) { return count(n) + count(n / 2); }
+  outer(n) { let sum = 0;)" +
+         Repeated(60, " sum += count(n);") + R"( return sum; }
 }
 function main() {
   const worker = new Worker(), seconds = Number(process.argv[2]), start = Date.now();
   let sum = 0;
   for (let i = 0; seconds === 0 || Date.now() - start < seconds * 1000; ++i) {
-    sum += worker.outer(20000 + i % 10);
+    sum += worker.outer(500 + i % 10);
   }
   console.log(sum > 0);
 }
 main();
 )";
+}
 
 class NodeTest : public InterpretersTest {
  protected:
@@ -76,7 +87,7 @@ class NodeTest : public InterpretersTest {
     if (!OutputOf({"node", "--version"}).starts_with("v20.")) {
       GTEST_SKIP() << "there is no Node.js 20, of which it is known what it tells debuggers";
     }
-    Write("program.js", kNodeProgram);
+    Write("program.js", NodeProgram());
   }
 
   // Returns the number of folded lines that contain all of `names`, in this order.
