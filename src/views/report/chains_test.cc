@@ -88,8 +88,8 @@ TEST(ChainsTest, AdvisesToCopyMoreOnlyWhereThereIsMoreToCopy) {
   const std::string text =
       Format({.complete = 9, .cuts = {{1, "stack copied short", "/bin/deep"}}});
   EXPECT_NE(text.find("  10.00%  cut: stack copied short in /bin/deep\n"
-                      "                       the memory of the stack ended, or the record was "
-                      "full: a larger copy does not help\n"),
+                      "                       no larger copy helps; as root, or with CAP_BPF and "
+                      "CAP_PERFMON, record reads up to 2 MiB\n"),
             std::string::npos);
   EXPECT_EQ(text.find("65528"), std::string::npos);
 }
