@@ -22,6 +22,7 @@
 #include "src/machine/procfs/memory_map.h"
 #include "src/machine/procfs/process_file.h"
 #include "src/machine/procfs/tasks.h"
+#include "src/machine/target/child_command.h"
 #include "src/profile/naming/fetch_files.h"
 #include "src/record/frame_pointers.h"
 #include "symbolize/dwarf/sections.h"
@@ -368,12 +369,8 @@ absl::StatusOr<FindingGroup> FindInProgram(const std::string& path,
                                            const symbolize::SymbolizerOptions& options) {
   FindingGroup group{"Program " + path, {}};
   std::string file = path;
-  std::string start;
-  constexpr size_t kMostOfLine = 256;
-  if (CurrentFileAccess().ReadStart(path, kMostOfLine, &start).ok() && start.starts_with("#!")) {
-    procfs::TextScanner line(std::string_view(start).substr(2));
-    procfs::TextScanner words(line.Until('\n'));
-    file = std::string(words.Word());
+  if (const auto program = target::ProgramOfScript(path)) {
+    file = *program;
     group.findings.push_back({"identity", "script", State::kWorks, "run by " + file, {}});
   }
   PROFILER_ASSIGN_OR_RETURN(const ImageFile image, symbolize::OpenElf(file));

@@ -311,6 +311,19 @@ class SetupSteps {
                              .find("[confidentiality]") != std::string::npos;
     setup_.python = std::make_unique<python::KernelWalker>(*setup_.gate, how);
     setup_.unwinding->SetPythonWalker(setup_.python.get());
+    if (setup_.records_command && RunsPython(options_.targets.command.front())) {
+      setup_.python->Prepare();
+    }
+  }
+
+  // True if the command is Python or a script of Python. Then the programs are loaded before the
+  // command starts: samples of large stacks would fill the rings in the 60 ms in which the kernel
+  // checks the programs. A script that is called python3 chooses a version and runs it (pyenv).
+  static bool RunsPython(const std::string& command) {
+    const auto program = target::FindProgram(command);
+    if (!program.ok()) return false;
+    return python::MayBePython(*program) ||
+           python::MayBePython(target::ProgramOfScript(*program).value_or(""));
   }
 
   // Returns the attr of the events by which programs in the kernel write. The fields before the raw

@@ -19,8 +19,11 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/file_access.h"
 #include "src/base/pipe.h"
+#include "src/base/text.h"
 #include "src/base/write_signals.h"
+#include "src/machine/procfs/proc_file.h"
 
 namespace profiler::target {
 namespace {
@@ -123,6 +126,22 @@ absl::StatusOr<std::string> FindProgram(const std::string& name) {
   std::string program;
   if (const int error = LookUp(name, &program); error != 0) return ExecFailure(name, error);
   return program;
+}
+
+std::optional<std::string> ProgramOfScript(const std::string& path) {
+  constexpr size_t kMostOfLine = 256;  // BINPRM_BUF_SIZE of the kernel
+  std::string start;
+  if (!CurrentFileAccess().ReadStart(path, kMostOfLine, &start).ok()) return std::nullopt;
+  if (!start.starts_with("#!")) return std::nullopt;
+  procfs::TextScanner words(procfs::TextScanner(std::string_view(start).substr(2)).Until('\n'));
+  const std::string_view program = words.Word();
+  if (BaseName(program) != "env") return std::string(program);
+  std::string_view word;
+  do {
+    word = words.Word();
+  } while (word.starts_with('-') || word.find('=') != word.npos);
+  const absl::StatusOr<std::string> found = FindProgram(std::string(word));
+  return found.ok() ? *found : std::string(program);
 }
 
 std::optional<int> CommandFailure(const absl::Status& status) {

@@ -38,11 +38,6 @@ constexpr uint64_t kGap = 16;
 constexpr uint64_t kUnknownCallers = Processes::kFirstAddress;
 constexpr uint64_t kUnknownFunction = Processes::kFirstAddress + kGap;
 
-bool MayBePython(std::string_view path) {
-  const std::string_view name = BaseName(path);
-  return name.starts_with("python") || name.starts_with("libpython");
-}
-
 symbolize::ImageSpec SpecOf(const perf_event::Mmap2& mmap) {
   return {.kind = symbolize::ImageKind::kUser,
           .path = std::string(mmap.filename),
@@ -52,6 +47,11 @@ symbolize::ImageSpec SpecOf(const perf_event::Mmap2& mmap) {
 }
 
 }  // namespace
+
+bool MayBePython(std::string_view path) {
+  const std::string_view name = BaseName(path);
+  return name.starts_with("python") || name.starts_with("libpython");
+}
 
 class Processes::Process final : public Loops {
  public:

@@ -17,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -43,6 +44,9 @@ class Walker {
                     uint32_t generation) = 0;
   virtual void Leave(uint32_t pid) = 0;
 };
+
+// True if this may be the path of a Python interpreter or of its library.
+bool MayBePython(std::string_view path);
 
 // All interpreters. Use it from one thread, with records in time order.
 class Processes {
