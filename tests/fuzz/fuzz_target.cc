@@ -27,6 +27,7 @@ std::vector<FuzzTarget>& AllTargets() {
       UnwindTarget(),
       V8Target(),
       PythonTarget(),
+      StackTarget(),
       EventTarget(),
       TracepointTarget(),
       ImportTarget(),

@@ -61,6 +61,7 @@ FuzzTarget CodeTarget();
 FuzzTarget UnwindTarget();
 FuzzTarget V8Target();
 FuzzTarget PythonTarget();
+FuzzTarget StackTarget();
 FuzzTarget EventTarget();
 FuzzTarget TracepointTarget();
 FuzzTarget ImportTarget();

@@ -250,7 +250,8 @@ std::vector<Bytes> UnwindSeeds() {
 }  // namespace
 
 void UnwindThrough(const symbolize::ElfImage& image, std::span<const uint64_t, kRegisters> values,
-                   std::span<const std::byte> stack, bool has_holes) {
+                   std::span<const std::byte> stack, bool has_holes,
+                   const symbolize::StackWords* rest) {
   const auto table = symbolize::CfiTable::Create(image);
   if (!table.ok()) return;
   OneImage space(image, table->get(), has_holes);
@@ -260,7 +261,8 @@ void UnwindThrough(const symbolize::ElfImage& image, std::span<const uint64_t, k
   static symbolize::UnwoundChain& chain = *new symbolize::UnwoundChain();
   // Unwinds a second time, with the results that the first pass has cached.
   for (int i = 0; i < 2; ++i) {
-    unwinder.Unwind(registers, {registers.sp(), stack}, space, {.max_frames = kMaxFrames}, &chain);
+    unwinder.Unwind(registers, {.start = registers.sp(), .bytes = stack, .rest = rest}, space,
+                    {.max_frames = kMaxFrames}, &chain);
   }
   Require(!chain.frames.empty() && chain.frames.size() <= kMaxFrames,
           "a chain has its leaf, and no more frames than it may");

@@ -75,7 +75,7 @@ bool DeliveredStack::Add(std::span<const std::byte> record) {
     } else if (index == kStackHoleMark) {
       hole = word;
     } else if (index == kStackHoleEndMark) {
-      if (word >= header.to || !words_.AddHole(hole, word)) return false;
+      if (hole > word || word >= header.to || !words_.AddHole(hole, word)) return false;
     } else if (index >= kStackPageWords || page == header.to ||
                !words_.Add(page + index * StackWords::kWord, word)) {
       return false;

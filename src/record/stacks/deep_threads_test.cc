@@ -109,6 +109,9 @@ TEST(DeliveredStackTest, MalformedRecordsHaveNoWords) {
   bad.header().count = UINT32_MAX;
   EXPECT_EQ(words_of(bad), "none") << "more words than a record holds";
   bad = record();
+  bad.Hole(uint64_t{1} << 47, kFrom + kPage);
+  EXPECT_EQ(words_of(bad), "none") << "a hole that begins behind its end, and behind the record";
+  bad = record();
   bad.header().from += 8;
   EXPECT_EQ(words_of(bad), "none") << "does not begin with a page";
   bad = record();
