@@ -153,6 +153,16 @@ TEST(ChoiceTest, ANameWithoutParametersStandsForEachOverload) {
   EXPECT_EQ(samples.Chosen("ns::f(int)"), "ns::f(int) 1\n");
 }
 
+TEST(ChoiceTest, ANameWithoutTemplateArgumentsStandsForEachInstance) {
+  Samples samples;
+  samples.Add(samples.Function("void ns::Table<int>::Put<long>(long)"), 0, 1)
+      .Add(samples.Function("void ns::Table<char>::Put<long>(long)"), 0, 2);
+  EXPECT_EQ(samples.Chosen("ns::Table::Put"),
+            "void ns::Table<char>::Put<long>(long) 2\nvoid ns::Table<int>::Put<long>(long) 1\n");
+  EXPECT_EQ(samples.Chosen("ns::Table<int>::Put<long>"),
+            "void ns::Table<int>::Put<long>(long) 1\n");
+}
+
 TEST(ChoiceTest, AnUnknownNameComesWithNearOnes) {
   Samples samples;
   samples.Add(samples.Function("parse_line(char*)"), 0, 1)

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "src/analysis/name_rules.h"
 #include "src/base/edit_distance.h"
 #include "src/base/text.h"
@@ -30,6 +31,12 @@ constexpr size_t kLongestCompared = 200;  // bytes of a name
 
 std::string WithoutParameters(std::string_view name) {
   return analysis::SimplifiedName(name, {.strip_args = true});
+}
+
+// Returns "ns::Table::Put" for "void ns::Table<int>::Put<long>(long)".
+std::string WithoutTemplates(std::string_view name) {
+  return absl::StrReplaceAll(
+      analysis::SimplifiedName(name, {.fold_templates = 0, .strip_args = true}), {{"<...>", ""}});
 }
 
 // Returns the function whose code contains the frame; kNoSymbol if unknown.
@@ -90,10 +97,11 @@ class Chooser {
       return std::vector{
           counted == Counted::kOwn ? *heaviest : WithCallees(profile_, event_, heaviest->symbol)};
     }
+    constexpr std::string (*kShorter[])(std::string_view) = {WithoutParameters, WithoutTemplates};
     found = Matching([&](std::string_view known) { return known == name; }, counted);
-    if (found.empty()) {
-      found = Matching([&](std::string_view known) { return WithoutParameters(known) == name; },
-                       counted);
+    for (const auto shorter : kShorter) {
+      if (!found.empty()) return found;
+      found = Matching([&](std::string_view known) { return shorter(known) == name; }, counted);
     }
     if (found.empty()) return WhyNone(name);
     return found;
@@ -150,10 +158,10 @@ class Chooser {
  private:
   std::string_view NameOf(SymbolId symbol) const { return profile_.text(profile_[symbol].name); }
 
-  // True if `name` is the symbol's name, with or without its parameters.
+  // True if `name` is the symbol's name, with or without its parameters and template arguments.
   bool IsCalled(SymbolId symbol, std::string_view name) const {
     const std::string_view known = NameOf(symbol);
-    return known == name || WithoutParameters(known) == name;
+    return known == name || WithoutParameters(known) == name || WithoutTemplates(known) == name;
   }
 
   std::vector<ChosenFunction> Matching(auto&& matches, Counted counted) const {
