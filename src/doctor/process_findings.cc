@@ -369,7 +369,10 @@ absl::StatusOr<FindingGroup> FindInProgram(const std::string& path,
                                            const symbolize::SymbolizerOptions& options) {
   FindingGroup group{"Program " + path, {}};
   std::string file = path;
-  if (const auto program = target::ProgramOfScript(path)) {
+  constexpr int kMostScripts = 5;  // as many as the kernel follows (exec_binprm)
+  for (int i = 0; i < kMostScripts; ++i) {
+    const auto program = target::ProgramOfScript(file);
+    if (!program) break;
     file = *program;
     group.findings.push_back({"identity", "script", State::kWorks, "run by " + file, {}});
   }

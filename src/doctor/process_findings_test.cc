@@ -161,5 +161,17 @@ TEST(FindInProgramTest, AScriptIsItsInterpretersProgram) {
   EXPECT_EQ(group->findings[1].name, "/bin/sh");
 }
 
+TEST(FindInProgramTest, TheInterpreterOfAScriptMayBeAScript) {
+  procfs::FakeTree tree;
+  tree.Write("python3", "#!/bin/sh\n");
+  tree.Write("run.py", "#!" + tree.path("python3") + "\n");
+  const auto group = FindInProgram(tree.path("run.py"), {});
+  ASSERT_TRUE(group.ok()) << group.status();
+  ASSERT_GE(group->findings.size(), 3u);
+  EXPECT_EQ(group->findings[0].text, "run by " + tree.path("python3"));
+  EXPECT_EQ(group->findings[1].text, "run by /bin/sh");
+  EXPECT_EQ(group->findings[2].name, "/bin/sh");
+}
+
 }  // namespace
 }  // namespace profiler::doctor

@@ -17,8 +17,11 @@ namespace {
 
 using profile::Profile;
 
-// The remedy for stacks of which no more can be copied with a sample (record/stacks).
-constexpr std::string_view kReadByProgram =
+// Remedies for stacks of which the kernel copied too little (record/stacks).
+constexpr std::string_view kCopyMore =
+    "copy more of the stack: --call-graph dwarf,65528; as root, or with CAP_BPF and CAP_PERFMON, "
+    "record reads up to 2 MiB";
+constexpr std::string_view kReadMore =
     "no larger copy helps; as root, or with CAP_BPF and CAP_PERFMON, record reads up to 2 MiB";
 
 struct Remedy {
@@ -26,8 +29,8 @@ struct Remedy {
   std::string_view text;
 };
 constexpr std::array<Remedy, 10> kRemedies = {{
-    {"stack too short", "copy more of the stack: --call-graph dwarf,65528"},
-    {"stack copied short", kReadByProgram},
+    {"stack too short", kCopyMore},
+    {"stack copied short", kReadMore},
     {"no call frame information",
      "install its debug symbols; for JIT code, let it keep frame pointers"},
     {"no image", "code outside of all files (JIT): let it keep frame pointers"},
@@ -47,7 +50,7 @@ constexpr std::string_view kWithoutStack = " more had no user stack (exec or exi
 constexpr uint64_t kMostStack = 65528;
 
 std::string_view RemedyFor(std::string_view reason, uint64_t copied_stack) {
-  if (reason == "stack too short" && copied_stack >= kMostStack) return kReadByProgram;
+  if (reason == "stack too short" && copied_stack >= kMostStack) return kReadMore;
   const auto found = std::find_if(kRemedies.begin(), kRemedies.end(),
                                   [reason](const Remedy& r) { return r.reason == reason; });
   return found == kRemedies.end() ? std::string_view() : found->text;

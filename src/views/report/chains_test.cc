@@ -61,7 +61,8 @@ TEST(ChainsTest, TellsByWeightWhereChainsAreCutAndWhatMendsThem) {
             "# By weight of cpu-clock:\n"
             "#\n"
             "             25.00%  cut: stack too short in /usr/lib/app\n"
-            "                       copy more of the stack: --call-graph dwarf,65528\n");
+            "                       copy more of the stack: --call-graph dwarf,65528; as root, or "
+            "with CAP_BPF and CAP_PERFMON, record reads up to 2 MiB\n");
 }
 
 // Recordings of earlier versions count cut chains but do not mark them.
@@ -79,7 +80,8 @@ TEST(ChainsTest, WithoutMarksChainsAreCounted) {
             "         0    0.00%  whole, read from a thread that waited\n"
             "        40    4.00%  whole, with frames guessed from frame pointers or from the code\n"
             "         7    0.70%  cut: stack too short in /usr/bin/g++\n"
-            "                       copy more of the stack: --call-graph dwarf,65528\n"
+            "                       copy more of the stack: --call-graph dwarf,65528; as root, or "
+            "with CAP_BPF and CAP_PERFMON, record reads up to 2 MiB\n"
             "         3    0.30%  cut: no image\n"
             "                       code outside of all files (JIT): let it keep frame pointers\n");
 }
