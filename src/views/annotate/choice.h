@@ -22,7 +22,8 @@ struct ChosenFunction {
 enum class Counted : uint8_t { kOwn, kWithCallees };
 
 // Returns the sampled functions called `name`, in all images, the heaviest first. A name without
-// parameters matches all its overloads; without template arguments, also all its instances. "" returns the function with most own samples.
+// parameters matches all its overloads; without template arguments, also all its instances. ""
+// returns the function with most own samples.
 //
 // Errors, each of one line: kNotFound if no such function has samples; the message suggests similar
 // names, or says why a function of that name has no samples.
