@@ -9,6 +9,8 @@ import inspect
 import sys
 
 GENERATOR_FLAGS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+# Functions that modules of the standard library call by other names: enum sets Flag._iter_member_.
+ALIASES = {"_iter_member_by_value_": "_iter_member_", "_iter_member_by_def_": "_iter_member_"}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.GeneratorExp,) + (() if sys.version_info >= (3, 12) else (ast.ListComp, ast.SetComp, ast.DictComp))
 NAMES = {ast.Lambda: "<lambda>", ast.GeneratorExp: "<genexpr>", ast.ListComp: "<listcomp>", ast.SetComp: "<setcomp>",
@@ -62,7 +64,8 @@ def creations(codes):
     made_by_name = {}
     for code, name in codes.items():
         if code.co_flags & GENERATOR_FLAGS:
-            made_by_name.setdefault(code.co_name, []).append((code, name))
+            for called in {code.co_name, ALIASES.get(code.co_name, code.co_name)}:
+                made_by_name.setdefault(called, []).append((code, name))
     calls = {}  # {(file, name, first line): names that are called}
     for file in {code.co_filename for code in codes}:
         try:
