@@ -136,7 +136,9 @@ KernelSymbols KernelSymbols::Parse(std::vector<std::byte> text) {
   // Maps a module's name to its index; 0: the kernel itself. The index of each symbol's module is
   // stored in `enclosing`, which is unused until Build.
   absl::flat_hash_map<std::string_view, uint32_t> index_of = {{"", 0}};
-  builder.Reserve(text.size() / 48);
+  // Most lines are longer. Memory that stays unused costs nothing.
+  constexpr size_t kShortLine = 24;
+  builder.Reserve(text.size() / kShortLine);
   bool all_zero = true;
   bool any = false;
   uint32_t module = 0;

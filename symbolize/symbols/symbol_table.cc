@@ -55,6 +55,17 @@ auto StartsAfter(std::span<const Symbol> symbols, uint64_t address) {
                               [address](const Symbol& s) { return s.start <= address; });
 }
 
+// Sorts by start; stable. Sorts small keys first, which is faster than moving the symbols.
+void SortByKeys(std::span<Symbol> symbols) {
+  if (std::ranges::is_sorted(symbols, StartsBefore)) return;
+  RadixSort order(static_cast<uint32_t>(symbols.size()));
+  order.SortBy([&](uint32_t i) { return symbols[i].start; });
+  std::vector<Symbol> in_order;
+  in_order.reserve(symbols.size());
+  for (const uint32_t i : order.Order()) in_order.push_back(symbols[i]);
+  std::ranges::copy(in_order, symbols.begin());
+}
+
 // Returns true for an assembler label of a loop or branch inside `enclosing`. Such labels get into
 // the table with -Wa,-L, or if their names do not begin with .L.
 bool IsLabelIn(const Symbol& symbol, const Symbol& enclosing) {
@@ -123,23 +134,19 @@ const Symbol* SymbolTableBuilder::FindStart(uint64_t start) const {
   return symbol.start == start ? &symbol : nullptr;
 }
 
-// Sorts by start; stable. Symbols sorted by an earlier FixUp stay in order. All other symbols are
-// sorted by small keys, which is faster than moving the symbols.
+// Sorts by start; stable. Symbols sorted by an earlier FixUp stay in order.
 void SymbolTableBuilder::Sort() {
   std::vector<Symbol>& symbols = table_.symbols_;
   const auto middle = symbols.begin() + static_cast<ptrdiff_t>(sorted_);
-  if (!std::is_sorted(middle, symbols.end(), StartsBefore)) {
-    const std::span<const Symbol> added(middle, symbols.end());
-    RadixSort order(static_cast<uint32_t>(added.size()));
-    order.SortBy([&](uint32_t i) { return added[i].start; });
-    std::vector<Symbol> in_order;
-    in_order.reserve(symbols.capacity());
-    in_order.assign(symbols.begin(), middle);
-    for (const uint32_t i : order.Order()) in_order.push_back(added[i]);
-    symbols = std::move(in_order);
+  // In kallsyms, only the symbols of modules at the end are out of order.
+  const auto unsorted = std::is_sorted_until(middle, symbols.end(), StartsBefore);
+  if (unsorted - middle > symbols.end() - unsorted) {
+    SortByKeys({unsorted, symbols.end()});
+    std::inplace_merge(middle, unsorted, symbols.end(), StartsBefore);
+  } else {
+    SortByKeys({middle, symbols.end()});
   }
-  std::inplace_merge(symbols.begin(), symbols.begin() + static_cast<ptrdiff_t>(sorted_),
-                     symbols.end(), StartsBefore);
+  std::inplace_merge(symbols.begin(), middle, symbols.end(), StartsBefore);
   sorted_ = symbols.size();
 }
 
@@ -207,7 +214,6 @@ SymbolTable SymbolTableBuilder::Build() {
     symbols[kept++].enclosing = enclosing;
   }
   symbols.resize(kept);
-  symbols.shrink_to_fit();
   sorted_ = 0;
   return std::exchange(table_, {});
 }
