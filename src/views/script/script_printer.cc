@@ -186,6 +186,7 @@ ScriptPrinter::ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& 
                  options.name_frames = false;
                  // Rows are needed to explain why the filter leaves nothing.
                  options.keep_rows = !plan.options.filter.empty();
+                 if (!options.keep_rows) options.samples = plan.samples;
                  options.whole_samples = ShowsWholeSamples(plan.fields.fields) ||
                                          ShowsMoreOfRawEvents(plan.fields, recording.events()) ||
                                          (plan.fields.tracepoint_fields.has(ScriptField::kTrace) &&
@@ -288,8 +289,10 @@ absl::Status ScriptPrinter::Print() {
     instructions_.emplace(builder_.profile(), *names_);
   }
   const auto order = perf_data::Recording::Order::kTime;
-  const absl::Status status =
-      recording_.ForEach(order, [this](const TimedRecord& timed) { Take(timed); });
+  const auto window = plan_.options.filter.empty() ? naming::WindowOf(recording_, plan_.samples)
+                                                   : perf_data::Recording::Window();
+  const absl::Status status = recording_.ForEach(
+      order, [this](const TimedRecord& timed) { Take(timed); }, window);
   PrintAll();
   Flush(0);
   can_name_ = false;
