@@ -363,7 +363,7 @@ void ScriptPrinter::PrintAll() {
 // because looking up functions makes the builder pass on samples.
 void ScriptPrinter::PrintWaiting() {
   if (waiting_.rows.empty()) return;
-  WaitingSamples samples = std::exchange(waiting_, {});
+  WaitingSamples samples = std::exchange(waiting_, std::exchange(spare_, {}));
   most_waiting_ = std::min(most_waiting_ * 2, kMostWaiting);
   for (size_t i = 0; i < samples.rows.size(); ++i) {
     shown_frames_->Add(samples.rows[i], samples.DetailsOf(i), samples.prints[i].fields);
@@ -393,6 +393,8 @@ void ScriptPrinter::PrintWaiting() {
     plan_.write_sample(samples.rows[i].event, sample_text);
     sample_text.clear();
   }
+  samples.Clear();
+  spare_ = std::move(samples);
 }
 
 void ScriptPrinter::FormatWaiting(const WaitingSamples& samples, size_t i, std::string* out) {
@@ -445,10 +447,11 @@ void ScriptPrinter::PrintRecord(const TimedRecord& timed) {
 
 void ScriptPrinter::Flush(size_t least) {
   if ((text_.size() < least && trace_bytes_ < kPiece) || text_.empty()) return;
-  std::string text;
-  text.swap(text_);
+  std::string text = std::exchange(text_, std::exchange(spare_text_, {}));
   FillInTraces(&text);
   write_(text);
+  text.clear();
+  spare_text_ = std::move(text);
 }
 
 // Returns a function that prints a mark and keeps the record. Texts are requested for many records
@@ -479,7 +482,7 @@ void ScriptPrinter::FillInTraces(std::string* text) {
         return known->second;
       },
       &texts);
-  std::string filled;
+  std::string filled = std::exchange(filled_, {});
   size_t at = 0;
   for (const std::string& trace : texts) {
     const size_t mark = text->find(kTraceMark, at);
@@ -489,7 +492,9 @@ void ScriptPrinter::FillInTraces(std::string* text) {
     at = mark + 1;
   }
   filled.append(*text, at, std::string::npos);
-  *text = std::move(filled);
+  text->swap(filled);
+  filled.clear();
+  filled_ = std::move(filled);
 }
 
 std::string ScriptPrinter::KernelFunctionAt(uint64_t address, bool with_offset) {
