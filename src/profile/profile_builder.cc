@@ -266,6 +266,7 @@ void ProfileBuilder::Impl::Add(RawRecord record, uint32_t event, uint64_t time) 
   }
   if (record.type() == perf_event::kRecordSample) {
     lives_.Sampled(time);
+    if (!options_.samples.HasTime(time) && !samples_.DependOnFormerOnes()) return;
     const bool decoded = samples_.Take(record, event, time,
                                        [this](const TakenSample& sample) { CountSample(sample); });
     if (!decoded) ++profile_.losses.undecodable;

@@ -57,7 +57,8 @@ struct BuilderOptions {
   // least 1) instead of its period.
   bool weigh_accesses = false;
 
-  // Samples outside of this selection are ignored. Losses still describe the whole recording.
+  // Samples outside of this selection are ignored. Losses that have records of their own still
+  // describe the whole recording. Damaged samples count if their times are selected.
   SampleSelection samples;
 
   // True: frames at one place of an image are distinct if their runtime addresses differ, as they

@@ -1352,6 +1352,34 @@ TEST_F(ProfileBuilderTest, SamplesThatAreNotAskedForDoNotCount) {
   EXPECT_EQ(profile.events[0].samples, 1u);
 }
 
+TEST_F(ProfileBuilderTest, ADamagedSampleCountsIfItsTimeIsSelected) {
+  StartCat();
+  for (const uint64_t time : {5, 6, 7}) {
+    records_.At(time).Sample(0x1234, {kContextUser, 0x1234, ~uint64_t{0}});
+  }
+  EXPECT_EQ(Build({.samples = {6, 7, {}}}).losses.corrupt_chains, 2u);
+}
+
+TEST_F(ProfileBuilderTest, ACounterGrowsInSamplesThatAreNotAskedForToo) {
+  Attr leader = perf_event::SampleAttr(kType | perf_event::kSampleRead);
+  leader.read_format = perf_event::kFormatId;
+  records_ = RecordBuilder(leader);
+  StartCat();
+  for (const uint64_t counter : {10, 30, 70}) {
+    const uint64_t read[] = {counter, 1};
+    records_.Add(perf_event::kRecordSample, kMiscUser,
+                 perf_event::Sample{.ip = 0x1234,
+                                    .pid = 7,
+                                    .tid = 7,
+                                    .time = counter,
+                                    .read = perf_event::U64Array(std::as_bytes(std::span(read)))});
+  }
+  ProfileBuilder builder(symbolizer_, {.samples = {70, 70, {}}});
+  builder.AddEvent("cpu-clock", leader, std::vector<uint64_t>{1});
+  EXPECT_EQ(Finish(std::move(builder)).events[0].period, 40u);
+  records_ = RecordBuilder(perf_event::SampleAttr(kType));
+}
+
 TEST_F(ProfileBuilderTest, EventsAreCountedApart) {
   StartCat();
   records_.Sample(0x1234);

@@ -464,6 +464,9 @@ std::optional<Profile> DecodeProfile(std::string_view section, uint64_t data_siz
   if (!reading.ok() || of_size != data_size || !IsPossible(profile) || !SetDepths(profile.stacks)) {
     return std::nullopt;
   }
+  // The sums do not say when damaged samples were taken.
+  const bool has_damage = profile.losses.undecodable != 0 || profile.losses.corrupt_chains != 0;
+  if (has_damage && !wanted.samples.HasAllTimes()) return std::nullopt;
   for (Frame& frame : profile.frames) {
     frame.place.in_file = IsInFile(profile[frame.image].kind);
     frame.unnamed = frame.image == ImageId{} ? Unnamed::kNoMapping : Unnamed::kNoSymbol;

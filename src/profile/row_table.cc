@@ -1,7 +1,6 @@
 #include "src/profile/row_table.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace profiler::profile {
 namespace {
@@ -110,21 +109,45 @@ void RowTable::Add(const Row& row, const Values& values, uint32_t* known) {
   profile_.rows[*known].period += row.period;
 }
 
+// Only rows of an entry that several former entries became can be equal now. All others only move
+// down.
 void RowTable::PutThreads(std::span<const ThreadId> threads) {
-  const HugeVector<Row> rows = std::exchange(profile_.rows, {});
-  const auto columns = std::exchange(profile_.columns, {});
-  index_ = {};
+  HugeVector<Row>& rows = profile_.rows;
+  std::vector<uint32_t> former(threads.size());  // [entry]: the number of its former entries
+  for (const ThreadId entry : threads) ++former[static_cast<uint32_t>(entry)];
   std::vector<uint32_t> moved(profile_.order.empty() ? 0 : rows.size());
+  index_ = {};
+  uint32_t kept = 0;
   for (size_t id = 0; id < rows.size(); ++id) {
     Row row = rows[id];
     row.thread = threads[static_cast<uint32_t>(row.thread)];
     Values values{};
     for (size_t i = 0; i < kDimensionsOfSamples; ++i) {
-      if (kept_[i]) values[i] = columns[i][id];
+      if (kept_[i]) values[i] = profile_.columns[i][id];
     }
-    uint32_t known = UINT32_MAX;
-    Add(row, values, &known);
-    if (!moved.empty()) moved[id] = known;
+    const auto keep = [&] {
+      rows[kept] = row;
+      for (size_t i = 0; i < kDimensionsOfSamples; ++i) {
+        if (kept_[i]) profile_.columns[i][kept] = values[i];
+      }
+      return kept++;
+    };
+    const bool is_alone = former[static_cast<uint32_t>(row.thread)] == 1;
+    const uint32_t end = kept;
+    const uint32_t place =
+        is_alone ? keep()
+                 : index_.FindOrInsert(
+                       Hash(row, values), [&](uint32_t other) { return IsIn(row, values, other); },
+                       keep);
+    if (place != end) {
+      rows[place].count += row.count;
+      rows[place].period += row.period;
+    }
+    if (!moved.empty()) moved[id] = place;
+  }
+  rows.resize(kept);
+  for (size_t i = 0; i < kDimensionsOfSamples; ++i) {
+    if (kept_[i]) profile_.columns[i].resize(kept);
   }
   for (OrderedSample& sample : profile_.order) sample.row = moved[sample.row];
 }

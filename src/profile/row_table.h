@@ -30,7 +30,7 @@ class RowTable {
                                 std::span<uint32_t* const> hints);
 
   // Replaces the thread of each row by `threads[thread]`. Rows that are then equal are merged, so
-  // row numbers returned by Add become invalid.
+  // row numbers returned by Add become invalid. Call it last.
   void PutThreads(std::span<const ThreadId> threads);
 
  private:

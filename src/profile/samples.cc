@@ -69,11 +69,17 @@ bool TakeFromRaw(const perf_event::RecordLayout& layout, Sample* sample) {
 
 }  // namespace
 
+bool DependOnFormerOnes(const perf_event::Attr& attr) {
+  return (attr.sample_type & perf_event::kSampleRead) != 0 ||
+         attr.has(perf_event::kAttrDeferCallchain);
+}
+
 void Samples::AddEvent(std::string_view name, const perf_event::Attr& attr,
                        std::span<const uint64_t> ids) {
   for (const uint64_t id : ids) {
     event_of_id_.try_emplace(id, EventId(static_cast<uint32_t>(events_.size())));
   }
+  depend_on_former_ones_ |= profile::DependOnFormerOnes(attr);
   // The attr's sample_period is also the period of events with a frequency, as in perf.
   events_.push_back(
       {.layout = perf_event::RecordLayout(attr),

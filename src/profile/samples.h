@@ -45,6 +45,11 @@
 
 namespace profiler::profile {
 
+// True if a sample of the event may change how a later sample counts: samples read counters, of
+// which they count the increase, or their user call chains arrive later. If no event of a recording
+// is such an event, any of its samples may be left out.
+bool DependOnFormerOnes(const perf_event::Attr& attr);
+
 // The part of a sample that counts for one event.
 struct SampleShare {
   EventId event{};
@@ -78,6 +83,8 @@ class Samples {
   // event's counters. Samples refer to the counters that they read by these ids.
   void AddEvent(std::string_view name, const perf_event::Attr& attr, std::span<const uint64_t> ids);
   std::span<const Event> events() const { return events_; }
+  // True if that is so for any event added so far.
+  bool DependOnFormerOnes() const { return depend_on_former_ones_; }
 
   // Takes a SAMPLE record of an event. Returns false if the record is too short for its layout.
   bool Take(perf_event::RawRecord record, uint32_t event, uint64_t time, Sink sink);
@@ -106,6 +113,7 @@ class Samples {
   std::span<const SampleShare> SharesOf(const perf_event::Sample& sample, uint32_t event);
 
   std::vector<Event> events_;
+  bool depend_on_former_ones_ = false;
   absl::flat_hash_map<uint64_t, EventId> event_of_id_;
   // The value of each counter at its last sample. Keyed by the counter's id and, if each thread has
   // its own counter under that id, by the tid.

@@ -25,7 +25,7 @@ class FormatsAlone final : public perf_data::Recording {
   const std::vector<std::string>& warnings() const override { return warnings_; }
 
  private:
-  absl::Status Pass(Order, Visitor) override { return absl::OkStatus(); }
+  absl::Status Pass(Order, const Window&, Visitor) override { return absl::OkStatus(); }
 
   std::vector<perf_data::EventDescription> events_;
   perf_data::Features features_;

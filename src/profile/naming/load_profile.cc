@@ -23,6 +23,7 @@
 #include "src/profile/naming/fetch_files.h"
 #include "src/profile/naming/recorded_machine.h"
 #include "src/profile/naming/watched_names.h"
+#include "src/profile/samples.h"
 #include "symbolize/unwind/arch/architecture.h"
 
 namespace profiler::naming {
@@ -107,17 +108,29 @@ profile::UnnamedProfile WithLateFeatures(profile::UnnamedProfile read,
 }
 
 absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& builder,
-                      const std::function<void(const perf_data::TimedRecord&)>& on_record) {
+                      const std::function<void(const perf_data::TimedRecord&)>& on_record,
+                      const perf_data::Recording::Window& window) {
   for (const auto& entry : recording.features().build_ids) {
     builder.AddBuildId(NameInBuildIds(entry), entry.build_id);
   }
   size_t known_events = builder.profile().events.size();
-  return recording.ForEach(perf_data::Recording::Order::kTime,
-                           [&](const perf_data::TimedRecord& timed) {
-                             AddNewEvents(recording.events(), known_events, builder);
-                             builder.Add(timed.record, timed.event, timed.time);
-                             if (on_record) on_record(timed);
-                           });
+  const auto add = [&](const perf_data::TimedRecord& timed) {
+    AddNewEvents(recording.events(), known_events, builder);
+    builder.Add(timed.record, timed.event, timed.time);
+    if (on_record) on_record(timed);
+  };
+  return recording.ForEach(perf_data::Recording::Order::kTime, add, window);
+}
+
+perf_data::Recording::Window WindowOf(const perf_data::Recording& recording,
+                                      const profile::SampleSelection& samples) {
+  const auto& events = recording.events();
+  const bool needs_all =
+      recording.layout().pipe || std::any_of(events.begin(), events.end(), [](const auto& event) {
+        return profile::DependOnFormerOnes(event.attr);
+      });
+  if (needs_all) return {};
+  return {.first = samples.first, .last = samples.last};
 }
 
 namespace {
@@ -210,7 +223,10 @@ absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& o
         if (options.on_record) options.on_record(*read.recording, timed);
       };
     }
-    read.reading = ReadInto(*read.recording, builder, on_record);
+    const perf_data::Recording::Window window = options.on_record
+                                                    ? perf_data::Recording::Window()
+                                                    : WindowOf(*read.recording, keep.samples);
+    read.reading = ReadInto(*read.recording, builder, on_record, window);
     read.unnamed = std::move(builder).Unnamed();
   }
   if (ToldOfImages(features) != told_in_front) {

@@ -84,6 +84,12 @@ absl::StatusOr<LoadedProfile> LoadUnnamedProfile(const std::string& path,
 absl::StatusOr<profile::SampleSelection> SelectionOf(const perf_data::Recording& recording,
                                                      const LoadOptions& options);
 
+// Returns the window of a pass (Recording::ForEach) for a builder that has this selection: the
+// selected time, or all time if samples outside of it change how later samples count, or if the
+// events are not known yet.
+perf_data::Recording::Window WindowOf(const perf_data::Recording& recording,
+                                      const profile::SampleSelection& samples);
+
 // Returns the options that a builder needs for a recording with these events and features. Leaves
 // out the options that say what the profile keeps.
 profile::BuilderOptions BuilderOptionsFor(const std::vector<perf_data::EventDescription>& events,
@@ -107,10 +113,10 @@ profile::UnnamedProfile WithLateFeatures(profile::UnnamedProfile read,
                                          const perf_data::Features& features,
                                          symbolize::NameStore& names);
 
-// Passes the whole recording to a new builder, and each record to `on_record` if it is set. Returns
-// the error that ended the reading early.
-absl::Status ReadInto(
-    perf_data::Recording& recording, profile::ProfileBuilder& builder,
-    const std::function<void(const perf_data::TimedRecord&)>& on_record = nullptr);
+// Passes the whole recording to a new builder, and each record to `on_record` if it is set. Passes
+// over samples outside of `window`. Returns the error that ended the reading early.
+absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& builder,
+                      const std::function<void(const perf_data::TimedRecord&)>& on_record = nullptr,
+                      const perf_data::Recording::Window& window = {});
 
 }  // namespace profiler::naming

@@ -186,6 +186,7 @@ ScriptPrinter::ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& 
                  options.name_frames = false;
                  // Rows are needed to explain why the filter leaves nothing.
                  options.keep_rows = !plan.options.filter.empty();
+                 if (!options.keep_rows) options.samples = plan.samples;
                  options.whole_samples = ShowsWholeSamples(plan.fields.fields) ||
                                          ShowsMoreOfRawEvents(plan.fields, recording.events()) ||
                                          (plan.fields.tracepoint_fields.has(ScriptField::kTrace) &&
@@ -288,8 +289,10 @@ absl::Status ScriptPrinter::Print() {
     instructions_.emplace(builder_.profile(), *names_);
   }
   const auto order = perf_data::Recording::Order::kTime;
-  const absl::Status status =
-      recording_.ForEach(order, [this](const TimedRecord& timed) { Take(timed); });
+  const auto window = plan_.options.filter.empty() ? naming::WindowOf(recording_, plan_.samples)
+                                                   : perf_data::Recording::Window();
+  const absl::Status status = recording_.ForEach(
+      order, [this](const TimedRecord& timed) { Take(timed); }, window);
   PrintAll();
   Flush(0);
   can_name_ = false;
@@ -360,7 +363,7 @@ void ScriptPrinter::PrintAll() {
 // because looking up functions makes the builder pass on samples.
 void ScriptPrinter::PrintWaiting() {
   if (waiting_.rows.empty()) return;
-  WaitingSamples samples = std::exchange(waiting_, {});
+  WaitingSamples samples = std::exchange(waiting_, std::exchange(spare_, {}));
   most_waiting_ = std::min(most_waiting_ * 2, kMostWaiting);
   for (size_t i = 0; i < samples.rows.size(); ++i) {
     shown_frames_->Add(samples.rows[i], samples.DetailsOf(i), samples.prints[i].fields);
@@ -390,6 +393,8 @@ void ScriptPrinter::PrintWaiting() {
     plan_.write_sample(samples.rows[i].event, sample_text);
     sample_text.clear();
   }
+  samples.Clear();
+  spare_ = std::move(samples);
 }
 
 void ScriptPrinter::FormatWaiting(const WaitingSamples& samples, size_t i, std::string* out) {
@@ -442,10 +447,11 @@ void ScriptPrinter::PrintRecord(const TimedRecord& timed) {
 
 void ScriptPrinter::Flush(size_t least) {
   if ((text_.size() < least && trace_bytes_ < kPiece) || text_.empty()) return;
-  std::string text;
-  text.swap(text_);
+  std::string text = std::exchange(text_, std::exchange(spare_text_, {}));
   FillInTraces(&text);
   write_(text);
+  text.clear();
+  spare_text_ = std::move(text);
 }
 
 // Returns a function that prints a mark and keeps the record. Texts are requested for many records
@@ -476,7 +482,7 @@ void ScriptPrinter::FillInTraces(std::string* text) {
         return known->second;
       },
       &texts);
-  std::string filled;
+  std::string filled = std::exchange(filled_, {});
   size_t at = 0;
   for (const std::string& trace : texts) {
     const size_t mark = text->find(kTraceMark, at);
@@ -486,7 +492,9 @@ void ScriptPrinter::FillInTraces(std::string* text) {
     at = mark + 1;
   }
   filled.append(*text, at, std::string::npos);
-  *text = std::move(filled);
+  text->swap(filled);
+  filled.clear();
+  filled_ = std::move(filled);
 }
 
 std::string ScriptPrinter::KernelFunctionAt(uint64_t address, bool with_offset) {

@@ -122,6 +122,9 @@ class ScriptPrinter {
   std::string text_;
   std::optional<ShownFrames> shown_frames_;
   WaitingSamples waiting_;
+  // Empty, but with memory: the kernel takes longer to clear new memory than a view to fill it.
+  WaitingSamples spare_;
+  std::string spare_text_, filled_;
   size_t most_waiting_;  // number of samples that may wait
   // Records of tracepoints whose text is still missing, in the order of their marks in text_.
   std::vector<TracepointRecord> traces_;

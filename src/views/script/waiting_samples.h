@@ -27,6 +27,15 @@ struct WaitingSamples {
   std::vector<std::pair<uint32_t, std::string>> traces;  // records of tracepoints: CPU, raw data
   size_t bytes = 0;                                      // of the traces and of branches
 
+  // Forgets the samples, and keeps the memory.
+  void Clear() {
+    rows.clear();
+    prints.clear();
+    details.clear();
+    traces.clear();
+    bytes = 0;
+  }
+
   const profile::SampleDetails& DetailsOf(size_t i) const {
     static const profile::SampleDetails kNone;
     return details.empty() ? kNone : details[i];

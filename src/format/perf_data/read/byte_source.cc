@@ -14,7 +14,9 @@
 namespace profiler::perf_data {
 namespace {
 
-constexpr size_t kWindow = 2 << 20;
+// Windows grow while they are read one after the other, because after a jump few bytes may be
+// needed.
+constexpr size_t kFirstWindow = 16 << 10, kWindow = 2 << 20;
 
 void Populate(const std::byte* begin, const std::byte* end) {
   static const auto page_size = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
@@ -26,7 +28,9 @@ void Populate(const std::byte* begin, const std::byte* end) {
 }  // namespace
 
 MappedSource::MappedSource(std::span<const std::byte> file, uint64_t begin, uint64_t end)
-    : ByteSource(begin), limit_(file.data() + std::min<uint64_t>(end, file.size())) {
+    : ByteSource(begin),
+      limit_(file.data() + std::min<uint64_t>(end, file.size())),
+      window_(kWindow) {
   at_ = end_ = file.data() + std::min<uint64_t>(begin, limit_ - file.data());
 }
 
@@ -34,13 +38,15 @@ void MappedSource::Fill(size_t need) {
   const size_t left = limit_ - end_;
   if (left == 0) return;
   const std::byte* const begin = end_;
-  end_ += std::min(left, std::max(need, kWindow));
+  end_ += std::min(left, std::max(need, window_));
+  window_ = std::min(2 * window_, kWindow);
   Populate(begin, end_);
 }
 
 bool MappedSource::Skip(uint64_t size) {
   const uint64_t step = std::min<uint64_t>(size, limit_ - at_);
   at_ += step;
+  if (at_ > end_) window_ = kFirstWindow;
   end_ = std::max(end_, at_);
   offset_ += step;
   return step == size;

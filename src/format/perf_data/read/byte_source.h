@@ -48,6 +48,9 @@ class ByteSource {
   // Returns the offset in the file of the first byte that Peek returns.
   uint64_t offset() const { return offset_; }
 
+  // Returns the offset of the end of a mapped file's part; 0 if the end is unknown.
+  virtual uint64_t end() const { return 0; }
+
   // Returns the error that stopped the reading; OK at the end.
   const absl::Status& status() const { return status_; }
 
@@ -70,6 +73,7 @@ class MappedSource final : public ByteSource {
   MappedSource(std::span<const std::byte> file, uint64_t begin, uint64_t end);
 
   bool Skip(uint64_t size) override;
+  uint64_t end() const override { return offset_ + static_cast<uint64_t>(limit_ - at_); }
   // Reads no page, because a trace may take gigabytes and most readers skip it.
   std::span<const std::byte> TakePayload(uint64_t size) override;
 
@@ -77,6 +81,7 @@ class MappedSource final : public ByteSource {
   void Fill(size_t need) override;
 
   const std::byte* const limit_;
+  size_t window_;  // size of the next window in bytes
 };
 
 // The bytes of a file descriptor that cannot be mapped. Bytes from Peek live as long as their

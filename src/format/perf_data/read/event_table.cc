@@ -93,17 +93,25 @@ size_t EventTable::FindId(uint64_t id) const {
   return it == by_id_.end() ? events_.size() : it->second;
 }
 
-// The id has the same position in the records of all events. IDENTIFIER exists for this purpose,
-// and without IDENTIFIER perf writes only events with the same layout.
-uint32_t EventTable::EventAmongSeveral(const StoredRecord& record) {
+// Returns the record's id; 0 if it has none. The id has the same position in the records of all
+// events. IDENTIFIER exists for this purpose, and without IDENTIFIER perf writes only events with
+// the same layout.
+uint64_t EventTable::IdOf(const StoredRecord& record) const {
   const perf_event::RecordLayout& layout = events_.front().layout;
-  const uint64_t id = FieldAt<uint64_t>(record, layout.sample_id_offset, layout.trailer_id_offset);
-  const size_t event = id == 0 ? 0 : FindId(id);
+  return FieldAt<uint64_t>(record, layout.sample_id_offset, layout.trailer_id_offset);
+}
+
+uint32_t EventTable::EventAmongSeveral(const StoredRecord& record) {
+  const uint64_t id = IdOf(record);
+  if (id == 0) return 0;
+  if (id == last_id_) return last_event_;
+  const size_t event = FindId(id);
   if (event == events_.size()) {
     ++unknown_ids_;
     return 0;
   }
-  return static_cast<uint32_t>(event);
+  last_id_ = id;
+  return last_event_ = static_cast<uint32_t>(event);
 }
 
 }  // namespace profiler::perf_data

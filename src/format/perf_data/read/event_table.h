@@ -20,6 +20,9 @@
 
 namespace profiler::perf_data {
 
+// True if a record has this time. perf writes 0 or all ones for "no time".
+inline bool IsTime(uint64_t time) { return time != 0 && time != UINT64_MAX; }
+
 // A whole record as it is stored in the file, and a copy of its header in native byte order.
 struct StoredRecord {
   const std::byte* data = nullptr;
@@ -60,6 +63,12 @@ class EventTable {
   uint32_t EventOf(const StoredRecord& record) {
     return events_.size() <= 1 ? 0 : EventAmongSeveral(record);
   }
+  // Returns the same without counting an unknown id.
+  uint32_t EventOrFirst(const StoredRecord& record) const {
+    const uint64_t id = events_.size() <= 1 ? 0 : IdOf(record);
+    const size_t event = id == 0 ? 0 : FindId(id);
+    return event == events_.size() ? 0 : static_cast<uint32_t>(event);
+  }
   uint64_t unknown_ids() const { return unknown_ids_; }
   uint64_t left_out() const { return left_out_; }
 
@@ -77,6 +86,7 @@ class EventTable {
 
  private:
   uint32_t EventAmongSeveral(const StoredRecord& record);
+  uint64_t IdOf(const StoredRecord& record) const;
 
   // Returns a number at `sample_offset` from the start of a sample, or at `trailer_offset` before
   // the end of any other kernel record; 0 if the record lacks it.
@@ -101,6 +111,9 @@ class EventTable {
   std::vector<EventDescription> events_;
   absl::flat_hash_map<uint64_t, uint32_t> by_id_;
   bool same_time_offsets_ = true;
+  // The last known id that a record had, and its event; 0 if there was none.
+  uint64_t last_id_ = 0;
+  uint32_t last_event_ = 0;
   uint64_t unknown_ids_ = 0;
   uint64_t left_out_ = 0;
 };

@@ -151,6 +151,7 @@ absl::StatusOr<OpenedFiles> OpenFiles(const std::string& path, PipeUse use,
       PROFILER_RETURN_IF_ERROR(OpenForeign(file.bytes(), *foreign, &opened));
     } else {
       opened.files.push_back(std::move(file));
+      opened.file = std::move(fd);
     }
   } else {
     PROFILER_RETURN_IF_ERROR(OpenPipe(std::move(fd), use, foreign, &opened));

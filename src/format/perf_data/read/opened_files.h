@@ -16,6 +16,7 @@ namespace profiler::perf_data {
 struct OpenedFiles {
   std::string name;               // for messages
   std::vector<MappedFile> files;  // one file, or the files of a directory: data, data.0, data.1, …
+  UniqueFd file;                  // a descriptor of the only file, for pread(2); may be missing
   UniqueFd stream;                // instead of files: a pipe whose 16-byte header has been read
   FileHeader header;
   std::vector<std::string> warnings;  // warnings of the ForeignReader

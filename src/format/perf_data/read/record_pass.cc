@@ -1,8 +1,10 @@
 #include "src/format/perf_data/read/record_pass.h"
 
 #include <cstring>
+#include <optional>
 
 #include "src/format/perf_data/read/own_records.h"
+#include "src/format/perf_data/read/sample_skipper.h"
 #include "src/format/perf_event/abi.h"
 
 namespace profiler::perf_data {
@@ -18,17 +20,21 @@ constexpr uint64_t kResidentBytes = 64 << 20;
 // Without a limit, a small compressed recording could take any amount.
 constexpr uint64_t kMaxHeldBytes = 256 << 20;
 
-// perf's value for "no time", besides 0.
-constexpr uint64_t kNoTime = UINT64_MAX;
-
 }  // namespace
 
 void RecordPass::Run(RecordWalker& walker) {
   if (order_ == Recording::Order::kStored) {
     walker.Handle(RecordWalker::Compressed::kShowAndInflate);
   }
+  std::optional<SampleSkipper> skipper;
+  if (context_.readable_file >= 0 && !context_.swapped && InTime() && !context_.window.HasAll()) {
+    skipper.emplace(context_.readable_file, context_.files->front().bytes(), context_.window,
+                    *context_.events, sorter_);
+  }
   StoredRecord record;
-  while (!stopped_ && walker.Next(&record)) {
+  while (!stopped_) {
+    if (skipper && walker.is_between_records()) skipper->Advance(walker);
+    if (!walker.Next(&record)) break;
     Take(record, walker.payload());
     if (!InTime()) context_.chunks->FreeReleased();
   }
@@ -43,7 +49,7 @@ void RecordPass::Take(const StoredRecord& record, std::span<const std::byte> pay
   }
   if (!InTime()) {
     const uint64_t time = context_.events->TimeOf(record);
-    Visit(record, time == kNoTime ? 0 : time, payload);
+    Visit(record, IsTime(time) ? time : 0, payload);
   } else {
     TakeInTime(record, payload);
   }
@@ -58,8 +64,13 @@ void RecordPass::TakeInTime(const StoredRecord& record, std::span<const std::byt
     return;
   }
   const uint64_t time = context_.events->TimeOf(record);
-  if (time == 0 || time == kNoTime) {
+  if (!IsTime(time)) {
     Visit(record, 0, payload);
+    return;
+  }
+  if (IsPassedOver(record, time)) {
+    context_.events->EventOf(record);  // counts unknown ids
+    sorter_.PassOver(time, record.data);
     return;
   }
   sorter_.Add(time, record.data);
@@ -88,7 +99,9 @@ void RecordPass::VisitSorted(const RoundSorter::Entry& entry) {
 void RecordPass::Visit(const StoredRecord& record, uint64_t time,
                        std::span<const std::byte> payload) {
   if (stopped_) return;
-  const uint32_t event = context_.events->EventOf(record);
+  // The unknown ids of samples that are passed over are counted already.
+  const uint32_t event = IsPassedOver(record, time) ? context_.events->EventOrFirst(record)
+                                                    : context_.events->EventOf(record);
   stopped_ = !visit_(
       {context_.swapped ? Turned(record, event) : RawRecord({record.data, record.header.size}),
        time, event, FileOffsetOf(record.data), payload});

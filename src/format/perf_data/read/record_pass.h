@@ -26,11 +26,13 @@ struct PassContext {
   Features* features = nullptr;
   ChunkStore* chunks = nullptr;
   const std::vector<MappedFile>* files = nullptr;  // mapped files that contain records
+  int readable_file = -1;                          // the descriptor of the only file; -1: none
   bool swapped = false;
   bool events_known = false;  // true if the file's header has the events; HEADER_ATTR is ignored
   bool has_rounds = true;     // false: FINISHED_ROUND is ignored (directories)
   // Number of perf's own records whose content earlier passes have collected.
   uint64_t* collected = nullptr;
+  Recording::Window window;  // samples outside of it are passed over in time order
 };
 
 // A pass, which takes records from one walker after the other. Not thread-safe.
@@ -63,6 +65,10 @@ class RecordPass {
     return order_ == Recording::Order::kTime || order_ == Recording::Order::kTimeAndRounds;
   }
   void TakeInTime(const StoredRecord& record, std::span<const std::byte> payload);
+  bool IsPassedOver(const StoredRecord& record, uint64_t time) const {
+    return !context_.window.Has(time) && record.header.type == perf_event::kRecordSample &&
+           InTime();
+  }
   void VisitSorted(const RoundSorter::Entry& entry);
   void Visit(const StoredRecord& record, uint64_t time, std::span<const std::byte> payload);
   // Converts the record to native order. The result is valid until the next call.

@@ -59,6 +59,13 @@ class RecordWalker {
   // Returns the current offset in the file.
   uint64_t offset() const { return source_->offset(); }
 
+  // True if the next record is at offset(), and not inside a compressed record.
+  bool is_between_records() const { return !in_compressed_ && status_.ok(); }
+  // Returns the offset at which the records of a mapped file end; 0 for other sources.
+  uint64_t end() const { return source_->end(); }
+  // Skips whole records. Only allowed between records.
+  void Skip(uint64_t size) { source_->Skip(size); }
+
  private:
   bool Take(ByteSource& source, StoredRecord* record);
   bool NextInside(StoredRecord* record);

@@ -70,6 +70,22 @@ TEST(Recording, APassEndsWhenItsVisitorWantsNoMore) {
   EXPECT_EQ(Told(**recording, Order::kTime), kUsualInTime);
 }
 
+TEST(Recording, PassesOverSamplesOutsideOfTheWindow) {
+  auto recording = Recording::Open(UsualPath());
+  ASSERT_TRUE(recording.ok());
+  EXPECT_EQ(Told(**recording, Order::kTime, {.first = 130, .last = 140}),
+            "COMM, MMAP2, 110 SAMPLE, 120 SAMPLE, 130 SAMPLE, 140 SAMPLE, 150 SAMPLE, 170 SAMPLE, "
+            "180 SAMPLE, 190 SAMPLE")
+      << "the first and the last of each round are visited; 160 is not";
+}
+
+TEST(Recording, PassesOverNothingInTheOrderOfTheFile) {
+  auto recording = Recording::Open(UsualPath());
+  ASSERT_TRUE(recording.ok());
+  EXPECT_EQ(Told(**recording, Order::kFile, {.first = 130, .last = 140}),
+            Told(**recording, Order::kFile));
+}
+
 TEST(Recording, HasItsEventsAndFeatures) {
   auto recording = Recording::Open(UsualPath());
   ASSERT_TRUE(recording.ok());
@@ -122,6 +138,21 @@ TEST(Recording, CountsRecordsOfAnUnknownIdForTheFirstEvent) {
   EXPECT_EQ(ToldFile(path, Order::kTime),
             "COMM, 1 SAMPLE, 2 SAMPLE/1 # F: 1 records have an id that no event has; they count "
             "for a");
+}
+
+TEST(Recording, CountsUnknownIdsOfSamplesThatItPassesOver) {
+  const std::string path = TestPath("unknown_id_of_no_interest.data");
+  const perf_event::Attr attr = UsualAttr();
+  auto writer = Writer::Create(path, {{attr, "a", {10}}, {attr, "b", {20}}}, 0);
+  RecordBuilder records(attr);
+  for (const uint64_t time : {1, 2, 3, 4, 5}) records.At(time).Id(99).Sample(1);
+  ASSERT_TRUE(AppendAll(**writer, records.At(9).Id(20).Sample(1)).ok());
+  ASSERT_TRUE((*writer)->Finish({}).ok());
+  auto recording = Recording::Open(path);
+  ASSERT_TRUE(recording.ok());
+  EXPECT_EQ(Told(**recording, Order::kTime, {.first = 9}), "1 SAMPLE, 5 SAMPLE, 9 SAMPLE/1");
+  ASSERT_EQ((*recording)->warnings().size(), 1u);
+  EXPECT_THAT((*recording)->warnings()[0], HasSubstr(": 5 records have an id that no event has"));
 }
 
 TEST(Recording, NamesEventsByTheirAttrWhereTheFileDoesNot) {

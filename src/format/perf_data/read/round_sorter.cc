@@ -21,7 +21,16 @@ bool Earlier(const RoundSorter::Entry& a, const RoundSorter::Entry& b) { return 
 
 }  // namespace
 
+void RoundSorter::AddEnds(Ends& ends) {
+  if (ends.first.record == nullptr) return;
+  entries_.push_back(ends.first);
+  if (ends.last.record != ends.first.record) entries_.push_back(ends.last);
+  ends = {};
+}
+
 void RoundSorter::Sort() {
+  AddEnds(passed_over_);
+  AddEnds(passed_over_later_);
   if (!std::is_sorted(entries_.begin(), entries_.end(), Earlier)) {
     std::stable_sort(entries_.begin(), entries_.end(), Earlier);
   }

@@ -41,6 +41,12 @@ class RoundSorter {
 
   void Add(uint64_t time, const std::byte* record) { entries_.push_back({time, record}); }
 
+  // Adds an entry that need not be visited. Only the first and the last of such entries that one
+  // round releases are visited. Keeps no memory for the others, but their times count.
+  void PassOver(uint64_t time, const std::byte* record) {
+    (time <= release_limit_ ? passed_over_ : passed_over_later_).Add({time, record});
+  }
+
   // Ends the round and visits the entries that it releases.
   void EndRound(Visitor visit);
 
@@ -51,10 +57,22 @@ class RoundSorter {
   size_t held() const { return entries_.size(); }
 
  private:
+  // The first and the last of the entries that are passed over.
+  struct Ends {
+    void Add(const Entry& entry) {
+      if (first.record == nullptr || entry.time < first.time) first = entry;
+      if (last.record == nullptr || entry.time >= last.time) last = entry;
+    }
+    Entry first, last;  // record is null if there are no entries
+  };
+
   void Sort();
+  void AddEnds(Ends& ends);
 
   std::vector<Entry> entries_;  // entries left by earlier rounds, then this round's in their order
   uint64_t release_limit_ = 0;  // newest time up to the end of the previous round
+  // Entries of this round that are passed over, and are released at its end, or by the next round.
+  Ends passed_over_, passed_over_later_;
 };
 
 }  // namespace profiler::perf_data

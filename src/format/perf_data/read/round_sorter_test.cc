@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <random>
 #include <string>
 #include <string_view>
@@ -12,8 +13,8 @@ namespace profiler::perf_data {
 namespace {
 
 // Runs a script: "10 20a | 15 |" adds records (a time, then a letter that distinguishes equal
-// times) and ends a round at each bar. Returns the visited records: "10 15 | …", with a bar for
-// each EndRound and "end" for Flush.
+// times) and ends a round at each bar. A record with a minus sign, "20-", is passed over. Returns the
+// visited records: "10 15 | …", with a bar for each EndRound and "end" for Flush.
 std::string Sorted(std::string_view script) {
   RoundSorter sorter;
   std::vector<std::string> names;
@@ -32,7 +33,13 @@ std::string Sorted(std::string_view script) {
       visited += "| ";
     } else if (!word.empty()) {
       names.emplace_back(word);
-      sorter.Add(std::stoull(names.back()), reinterpret_cast<const std::byte*>(&names.back()));
+      const uint64_t time = std::stoull(names.back());
+      const auto* record = reinterpret_cast<const std::byte*>(&names.back());
+      if (word.back() == '-') {
+        sorter.PassOver(time, record);
+      } else {
+        sorter.Add(time, record);
+      }
     }
   }
   visited += "end ";
@@ -66,6 +73,28 @@ TEST(RoundSorter, AnEmptyRoundReleasesWhatWasHeld) {
 
 TEST(RoundSorter, ARecordOlderThanAllReleasedComesAtTheNextRelease) {
   EXPECT_EQ(Sorted("10 20 | 30 | 1 40 | 50 |"), "| 10 20 | 1 30 | 40 | end 50");
+}
+
+TEST(RoundSorter, VisitsTheFirstAndTheLastOfTheEntriesThatItPassesOver) {
+  EXPECT_EQ(Sorted("10- 20- 30- 15 | 40 |"), "| 10- 15 30- | end 40");
+  EXPECT_EQ(Sorted("10- |"), "| end 10-");
+  EXPECT_EQ(Sorted("30- 10- 20-"), "end 10- 30-");
+}
+
+TEST(RoundSorter, ReleasesTheOthersAsIfItPassedOverNone) {
+  // 30- is the newest time of the first round, so the second one releases 25.
+  EXPECT_EQ(Sorted("10 30- | 25 40- 20- 35- | 50 |"), "| 10 20- 25 30- | 35- 40- | end 50");
+}
+
+TEST(RoundSorter, HoldsFourOfTheEntriesThatItPassesOver) {
+  RoundSorter sorter;
+  sorter.Add(100, nullptr);
+  sorter.EndRound([](const RoundSorter::Entry&) {});
+  const std::byte records[1000] = {};
+  for (size_t i = 0; i < std::size(records); ++i) sorter.PassOver(i, &records[i]);
+  size_t visited = 0;
+  sorter.Flush([&](const RoundSorter::Entry&) { ++visited; });
+  EXPECT_EQ(visited, 5u);
 }
 
 TEST(RoundSorter, HoldsTwoRoundsAtMost) {

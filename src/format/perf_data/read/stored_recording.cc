@@ -56,6 +56,7 @@ absl::StatusOr<std::unique_ptr<StoredRecording>> StoredRecording::Open(OpenedFil
 StoredRecording::StoredRecording(OpenedFiles opened, Use use)
     : name_(std::move(opened.name)),
       files_(std::move(opened.files)),
+      file_fd_(std::move(opened.file)),
       stream_fd_(std::move(opened.stream)),
       use_(use),
       layout_{opened.header, {}},
@@ -271,7 +272,7 @@ absl::Status StoredRecording::ForEachStored(bool inflate, StoredVisitor visit) {
   return absl::OkStatus();
 }
 
-absl::Status StoredRecording::Pass(Order order, Visitor visit) {
+absl::Status StoredRecording::Pass(Order order, const Window& window, Visitor visit) {
   warnings_.resize(warnings_of_open_);
   const uint64_t unknown_ids_before = events_.unknown_ids();
   ChunkStore own_chunks;
@@ -282,10 +283,12 @@ absl::Status StoredRecording::Pass(Order order, Visitor visit) {
   context.features = header().pipe && !streaming() ? &again : &features_;
   context.chunks = chunks;
   context.files = &files_;
+  if (files_.size() == 1) context.readable_file = file_fd_.get();
   context.swapped = swapped();
   context.events_known = !header().pipe;
   context.has_rounds = !is_directory();
   context.collected = &collected_;
+  context.window = window;
   RecordPass pass(context, order, visit);
   absl::Status status = streaming() ? RunStream(pass) : RunFiles(pass, chunks);
   pass.Finish();

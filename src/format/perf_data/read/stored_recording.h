@@ -92,7 +92,7 @@ class StoredRecording final : public Recording {
   absl::Status ReadWholeStream();
   void TakeStreamRecord(const StoredRecord& record, std::span<const std::byte> payload);
 
-  absl::Status Pass(Order order, Visitor visit) override;
+  absl::Status Pass(Order order, const Window& window, Visitor visit) override;
   absl::Status RunFiles(RecordPass& pass, ChunkStore* chunks);
   absl::Status RunStream(RecordPass& pass);
 
@@ -103,6 +103,7 @@ class StoredRecording final : public Recording {
 
   const std::string name_;
   const std::vector<MappedFile> files_;
+  const UniqueFd file_fd_;  // descriptor of the only file, if it is kept
   const UniqueFd stream_fd_;
   const Use use_;
   FileLayout layout_;

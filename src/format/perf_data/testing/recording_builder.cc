@@ -105,15 +105,16 @@ std::unique_ptr<Writer> WriteUsualRecording(const std::string& path, StreamListe
   return *std::move(writer);
 }
 
-std::string Told(Recording& recording, Recording::Order order) {
+std::string Told(Recording& recording, Recording::Order order, const Recording::Window& window) {
   std::string told;
-  const absl::Status status = recording.ForEach(order, [&](const TimedRecord& record) {
+  const auto tell = [&](const TimedRecord& record) {
     if (!told.empty()) told += ", ";
     if (record.time != 0) told += std::to_string(record.time) + " ";
     told += TypeName(record.record.type());
     if (record.event != 0) told += "/" + std::to_string(record.event);
     if (!record.payload.empty()) told += " +" + std::to_string(record.payload.size());
-  });
+  };
+  const absl::Status status = recording.ForEach(order, tell, window);
   if (!status.ok()) told += " ! " + std::string(status.message());
   return told;
 }

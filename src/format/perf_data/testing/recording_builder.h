@@ -41,7 +41,8 @@ absl::Status AppendAll(Writer& writer, perf_event::RecordBuilder& records);
 
 // Returns the time, type and event of each record that ForEach visits: "110 SAMPLE, 120 SAMPLE/1,
 // COMM". Time 0 and event 0 are not shown. An error follows as " !" and its message.
-std::string Told(Recording& recording, Recording::Order order);
+std::string Told(Recording& recording, Recording::Order order,
+                 const Recording::Window& window = {});
 
 // Like Told, for a file. Returns the error if Open fails. Warnings follow, each after " # ".
 std::string ToldFile(const std::string& path, Recording::Order order);
