@@ -217,7 +217,8 @@ absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& o
       const uint64_t size = read.recording->layout().pipe ? 0 : read.recording->layout().data.size;
       on_record = [&, size, records = size_t{0}](const perf_data::TimedRecord& timed) mutable {
         constexpr size_t kRarely = 4096;
-        if (options.on_progress && ++records % kRarely == 0) {
+        const bool has_place = timed.file_offset != 0;  // false for a sample that is passed over
+        if (options.on_progress && has_place && ++records % kRarely == 0) {
           options.on_progress({.done = timed.file_offset, .all = size});
         }
         if (options.on_record) options.on_record(*read.recording, timed);

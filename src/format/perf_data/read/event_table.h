@@ -63,12 +63,6 @@ class EventTable {
   uint32_t EventOf(const StoredRecord& record) {
     return events_.size() <= 1 ? 0 : EventAmongSeveral(record);
   }
-  // Returns the same without counting an unknown id.
-  uint32_t EventOrFirst(const StoredRecord& record) const {
-    const uint64_t id = events_.size() <= 1 ? 0 : IdOf(record);
-    const size_t event = id == 0 ? 0 : FindId(id);
-    return event == events_.size() ? 0 : static_cast<uint32_t>(event);
-  }
   uint64_t unknown_ids() const { return unknown_ids_; }
   uint64_t left_out() const { return left_out_; }
 

@@ -1,10 +1,8 @@
 #include "src/format/perf_data/read/record_pass.h"
 
 #include <cstring>
-#include <optional>
 
 #include "src/format/perf_data/read/own_records.h"
-#include "src/format/perf_data/read/sample_skipper.h"
 #include "src/format/perf_event/abi.h"
 
 namespace profiler::perf_data {
@@ -22,22 +20,40 @@ constexpr uint64_t kMaxHeldBytes = 256 << 20;
 
 }  // namespace
 
+RecordPass::RecordPass(const PassContext& context, Recording::Order order, Visitor visit)
+    : context_(context), order_(order), visit_(visit) {
+  const RecordHeader header{.type = perf_event::kRecordSample, .misc = 0, .size = sizeof(header)};
+  const RecordHeader stored = context.swapped ? perf_event::SwapHeader(header) : header;
+  std::memcpy(bare_sample_, &stored, sizeof(stored));
+}
+
 void RecordPass::Run(RecordWalker& walker) {
   if (order_ == Recording::Order::kStored) {
     walker.Handle(RecordWalker::Compressed::kShowAndInflate);
   }
-  std::optional<SampleSkipper> skipper;
-  if (context_.readable_file >= 0 && !context_.swapped && InTime() && !context_.window.HasAll()) {
-    skipper.emplace(context_.readable_file, context_.files->front().bytes(), context_.window,
-                    *context_.events, sorter_);
+  const bool skips =
+      context_.readable_file >= 0 && !context_.swapped && InTime() && !context_.window.HasAll();
+  if (skips && !skipper_) {
+    skipper_.emplace(context_.readable_file, context_.window, *context_.events);
   }
   StoredRecord record;
   while (!stopped_) {
-    if (skipper && walker.is_between_records()) skipper->Advance(walker);
-    if (!walker.Next(&record)) break;
+    if (skips && walker.is_between_records()) Skip(walker);
+    if (stopped_ || !walker.Next(&record)) break;
     Take(record, walker.payload());
     if (!InTime()) context_.chunks->FreeReleased();
   }
+}
+
+void RecordPass::Skip(RecordWalker& walker) {
+  const uint64_t begin = walker.offset();
+  skipper_->Advance(
+      walker, [this](uint64_t time) { sorter_.PassOver(time, bare_sample_); },
+      [this](const StoredRecord& record) {
+        Take(record, {});
+        return !stopped_;
+      });
+  Touch(walker.offset() - begin);
 }
 
 void RecordPass::Take(const StoredRecord& record, std::span<const std::byte> payload) {
@@ -70,7 +86,7 @@ void RecordPass::TakeInTime(const StoredRecord& record, std::span<const std::byt
   }
   if (IsPassedOver(record, time)) {
     context_.events->EventOf(record);  // counts unknown ids
-    sorter_.PassOver(time, record.data);
+    sorter_.PassOver(time, bare_sample_);
     return;
   }
   sorter_.Add(time, record.data);
@@ -99,9 +115,7 @@ void RecordPass::VisitSorted(const RoundSorter::Entry& entry) {
 void RecordPass::Visit(const StoredRecord& record, uint64_t time,
                        std::span<const std::byte> payload) {
   if (stopped_) return;
-  // The unknown ids of samples that are passed over are counted already.
-  const uint32_t event = IsPassedOver(record, time) ? context_.events->EventOrFirst(record)
-                                                    : context_.events->EventOf(record);
+  const uint32_t event = context_.events->EventOf(record);
   stopped_ = !visit_(
       {context_.swapped ? Turned(record, event) : RawRecord({record.data, record.header.size}),
        time, event, FileOffsetOf(record.data), payload});
@@ -129,7 +143,8 @@ uint64_t RecordPass::FileOffsetOf(const std::byte* data) const {
     const std::span<const std::byte> bytes = file.bytes();
     if (data >= bytes.data() && data < bytes.data() + bytes.size()) return data - bytes.data();
   }
-  return context_.chunks->FileOffsetOf(data);
+  const uint64_t offset = context_.chunks->FileOffsetOf(data);
+  return offset == 0 && skipper_ ? skipper_->FileOffsetOf(data) : offset;
 }
 
 // Limits resident memory by releasing all pages of the mapped files. Pages that are still needed,

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "src/format/perf_data/read/record_walker.h"
 #include "src/format/perf_data/read/recording.h"
 #include "src/format/perf_data/read/round_sorter.h"
+#include "src/format/perf_data/read/sample_skipper.h"
 
 namespace profiler::perf_data {
 
@@ -41,8 +43,7 @@ class RecordPass {
   // A visitor that returns false ends the pass.
   using Visitor = absl::FunctionRef<bool(const TimedRecord&)>;
 
-  RecordPass(const PassContext& context, Recording::Order order, Visitor visit)
-      : context_(context), order_(order), visit_(visit) {}
+  RecordPass(const PassContext& context, Recording::Order order, Visitor visit);
 
   // Visits all records left in `walker`. Afterwards the walker's status() and cut_bytes() tell how
   // the walk ended, unless the visitor stopped the pass.
@@ -64,6 +65,7 @@ class RecordPass {
   bool InTime() const {
     return order_ == Recording::Order::kTime || order_ == Recording::Order::kTimeAndRounds;
   }
+  void Skip(RecordWalker& walker);
   void TakeInTime(const StoredRecord& record, std::span<const std::byte> payload);
   bool IsPassedOver(const StoredRecord& record, uint64_t time) const {
     return !context_.window.Has(time) && record.header.type == perf_event::kRecordSample &&
@@ -80,6 +82,9 @@ class RecordPass {
   const Recording::Order order_;
   const Visitor visit_;
   RoundSorter sorter_;
+  std::optional<SampleSkipper> skipper_;  // owns records that sorter_ holds
+  // A sample without fields, in the order of the file, for samples that are passed over.
+  std::byte bare_sample_[sizeof(perf_event::RecordHeader)];
   // Copies of the current record if it is in the other byte order. TurnToNative uses scratch_; all
   // other records are in native_.
   std::vector<std::byte> native_, scratch_;

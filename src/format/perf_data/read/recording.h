@@ -110,10 +110,11 @@ class Recording {
   // returns the error: kDataLoss with file offset, record type and field. Memory: two rounds.
   // `visit` may return a bool; false ends the pass, and the rest of a pipe is then lost.
   //
-  // In time order, samples outside of `window` are passed over, at a hundredth of the cost of a
-  // view. But a few of them, at most four in each round, are visited: the first and the last of
-  // those between two records without a time. So a visitor that follows the time, and ignores the
-  // content of samples outside of the window, has the same state as after a visit to all of them.
+  // In time order, samples outside of `window` are passed over by their times alone: 25 to 35 ns
+  // for a sample of 100 bytes. But the first and the last of those that a round releases are
+  // visited, at most four in each round. Such a sample is bare: it has a header and a time, but no
+  // fields and no place. So a visitor that follows the time, and ignores the samples outside of the
+  // window, has the same state as after a visit to all of them.
   template <class Visit>
   absl::Status ForEach(Order order, Visit&& visit, const Window& window = {}) {
     if constexpr (std::is_same_v<std::invoke_result_t<Visit&, const TimedRecord&>, bool>) {

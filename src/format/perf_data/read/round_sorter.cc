@@ -24,7 +24,7 @@ bool Earlier(const RoundSorter::Entry& a, const RoundSorter::Entry& b) { return 
 void RoundSorter::AddEnds(Ends& ends) {
   if (ends.first.record == nullptr) return;
   entries_.push_back(ends.first);
-  if (ends.last.record != ends.first.record) entries_.push_back(ends.last);
+  if (ends.last.time != ends.first.time) entries_.push_back(ends.last);
   ends = {};
 }
 

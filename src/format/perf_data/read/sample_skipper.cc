@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "src/format/perf_event/abi.h"
 
@@ -25,26 +26,52 @@ std::span<const std::byte> SampleSkipper::BytesAt(uint64_t offset, uint64_t end,
   return std::span(buffer_).subspan(offset - begin_, end_ - offset);
 }
 
-void SampleSkipper::Advance(RecordWalker& walker) {
+// Passes on a copy, because the record may be visited after the next rounds.
+bool SampleSkipper::TakeCopy(StoredRecord record, uint64_t offset, Take take) {
+  const size_t size = record.header.size;
+  if (chunk_ != nullptr && chunk_->capacity - chunk_used_ < size) {
+    copies_.Release(std::exchange(chunk_, nullptr));
+  }
+  if (chunk_ == nullptr) {
+    chunk_ = copies_.Allocate();
+    chunk_used_ = 0;
+  }
+  std::byte* const copy = chunk_->data.get() + chunk_used_;
+  std::memcpy(copy, record.data, size);
+  chunk_->origins.push_back({chunk_used_, offset, false});
+  chunk_used_ += size;
+  record.data = copy;
+  return take(record);
+}
+
+void SampleSkipper::Advance(RecordWalker& walker, PassOver pass_over, Take take) {
   const uint64_t start = walker.offset(), end = walker.end();
   uint64_t at = start;
   std::span<const std::byte> bytes;
-  while (at < end) {
+  bool is_going_on = true;
+  while (is_going_on && at < end) {
     if (bytes.size() < sizeof(RecordHeader)) bytes = BytesAt(at, end, sizeof(RecordHeader));
     if (bytes.size() < sizeof(RecordHeader)) break;
     StoredRecord record{.data = bytes.data()};
     std::memcpy(&record.header, bytes.data(), sizeof(RecordHeader));
     const size_t size = record.header.size;
-    if (record.header.type != perf_event::kRecordSample || size < sizeof(RecordHeader)) break;
+    const bool is_round = record.header.type == perf_event::kRecordFinishedRound;
+    if (size < sizeof(RecordHeader)) break;
+    if (record.header.type >= perf_event::kRecordUserFirst && !is_round) break;
     if (bytes.size() < size) {
       bytes = BytesAt(at, end, size);
       if (bytes.size() < size) break;
       record.data = bytes.data();
     }
-    const uint64_t time = events_.TimeOf(record);
-    if (!IsTime(time) || window_.Has(time)) break;
-    events_.EventOf(record);  // counts unknown ids
-    sorter_.PassOver(time, file_.data() + at);
+    if (record.header.type == perf_event::kRecordSample) {
+      const uint64_t time = events_.TimeOf(record);
+      if (!IsTime(time) || window_.Has(time)) break;
+      events_.EventOf(record);  // counts unknown ids
+      pass_over(time);
+    } else {
+      is_going_on = is_round ? take(record) : TakeCopy(record, at, take);
+      if (is_round) copies_.EndRound();
+    }
     at += size;
     bytes = bytes.subspan(size);
   }
