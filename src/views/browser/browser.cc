@@ -65,8 +65,8 @@ void Browser::Rebuild() {
     const report::ReportOptions options = Options();
     tables_ = report::BrowsableTables(profile(), options);
     event_ = std::min(event_, tables_.size() - 1);
-    view_ = std::make_unique<TableView>(zoomed_in_time() ? *shared_times_ : shared_, options,
-                                        tables_[event_]);
+    report::BrowsedProfile& shared = shared_times_ && zoomed_in_time() ? *shared_times_ : shared_;
+    view_ = std::make_unique<TableView>(shared, options, tables_[event_]);
     view_symbol_part_.clear();
   }
   FilterSymbols();
@@ -114,7 +114,7 @@ void Browser::Draw(Pane pane) {
 }
 
 void Browser::DrawTitle(Pane pane) {
-  const std::vector<std::string> totals = view_->table().Totals();
+  const std::vector<std::string>& totals = view_->table().Totals();
   std::string title = totals.front();
   if (tables_.size() > 1) absl::StrAppend(&title, " (", event_ + 1, " of ", tables_.size(), ")");
   if (!zooms_.empty()) absl::StrAppend(&title, ", ", zooms_.Text());
@@ -124,7 +124,7 @@ void Browser::DrawTitle(Pane pane) {
   const std::string losses = profile::LossesText(profile().losses);
   int column = pane.Put(1, 0, losses.empty() ? "no losses" : "Losses: " + losses,
                         losses.empty() ? terminal::Style() : terminal::kWarningStyle);
-  std::string quality = WithoutMarks(report::ChainsLine(profile()));
+  std::string quality = ChainsText();
   for (size_t i = 2; i < totals.size(); ++i) {
     absl::StrAppend(&quality, quality.empty() ? "" : "; ", totals[i]);
   }
@@ -134,6 +134,12 @@ void Browser::DrawTitle(Pane pane) {
   if (!quality.empty()) column = pane.Put(1, column, "; ");
   pane.PutIn(1, column, pane.columns() - column, quality);
   view_->DrawHeadings(pane, 2, scrolled_, {.bold = true});
+}
+
+const std::string& Browser::ChainsText() {
+  if (chains_of_ != &profile()) chains_text_ = WithoutMarks(report::ChainsLine(profile()));
+  chains_of_ = &profile();
+  return chains_text_;
 }
 
 void Browser::DrawTable(Pane pane) {

@@ -44,7 +44,8 @@ struct Source {
   report::ReportOptions options;
   // Returns the listing of a function (annotate/listing.h). Errors are shown.
   std::function<absl::StatusOr<std::string>(const CodeRequest&)> annotate;
-  // Returns the same profile with Dimension::kSlice. It must outlive the browser.
+  // Returns the same profile with Dimension::kSlice, perhaps `profile` itself. It must outlive the
+  // browser.
   std::function<absl::StatusOr<const profile::Profile*>()> with_times;
   // Writes a text to a new file, and returns the file's name.
   std::function<absl::StatusOr<std::string>(std::string_view text)> print;
@@ -76,6 +77,8 @@ class Browser {
   }
   report::ReportOptions Options() const;
 
+  // Returns the share of whole call chains, as text.
+  const std::string& ChainsText();
   void DrawTitle(terminal::Pane pane);
   void DrawTable(terminal::Pane pane);
   void DrawFoot(terminal::Pane pane);
@@ -106,7 +109,7 @@ class Browser {
 
   const Source& source_;
   report::BrowsedProfile shared_;
-  // The profile with times, once it was needed.
+  // The profile with times, once it was needed, and its parts if it is another profile.
   const profile::Profile* times_ = nullptr;
   std::unique_ptr<report::BrowsedProfile> shared_times_;
   report::ReportOptions options_;  // without zooms
@@ -120,6 +123,9 @@ class Browser {
   size_t scrolled_ = 0;  // columns that are left of the screen
   std::string message_;  // shown until the next event
   bool shows_source_ = true;
+  // Text about the chains of this profile, kept because it costs a pass over its rows.
+  const profile::Profile* chains_of_ = nullptr;
+  std::string chains_text_;
 
   Overlay overlay_ = Overlay::kNone;
   std::optional<terminal::Box> box_;

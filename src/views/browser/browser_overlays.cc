@@ -148,7 +148,9 @@ void Browser::OpenTime() {
       return;
     }
     times_ = *loaded;
-    shared_times_ = std::make_unique<report::BrowsedProfile>(*times_);
+    if (times_ != &source_.profile) {
+      shared_times_ = std::make_unique<report::BrowsedProfile>(*times_);
+    }
   }
   if (times_->slices.slices.size() < 2) {
     message_ = "the recording lacks the times of its samples";

@@ -85,6 +85,7 @@ struct BrowsedTable::Parts {
     graph.reset();
     table.emplace(hist, figures, options, layout);
     keys.clear();
+    totals.clear();
     Choose();
   }
 
@@ -129,7 +130,8 @@ struct BrowsedTable::Parts {
   const CallGraphOptions graph_options;
   std::optional<CallGraph> graph;  // made when the first row unfolds
   std::string symbol_part;
-  std::vector<uint32_t> listed;  // rows of the histogram that are lines
+  std::vector<uint32_t> listed;     // rows of the histogram that are lines
+  std::vector<std::string> totals;  // made when they are wanted, because they cost a pass over rows
 };
 
 BrowsedTable::BrowsedTable(const Profile& profile, const ReportOptions& options,
@@ -271,10 +273,11 @@ std::vector<BrowsedNode> BrowsedTable::Unfold(size_t row) {
   return nodes;
 }
 
-std::vector<std::string> BrowsedTable::Totals() const {
+const std::vector<std::string>& BrowsedTable::Totals() const {
+  std::vector<std::string>& lines = parts_->totals;
+  if (!lines.empty()) return lines;
   std::string text;
   AppendTotals(parts_->hist, parts_->options, parts_->events, text);
-  std::vector<std::string> lines;
   for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipWhitespace())) {
     if (line.size() > 2) lines.emplace_back(line.substr(2));
   }

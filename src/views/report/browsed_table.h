@@ -96,8 +96,9 @@ class BrowsedTable {
   // in the nodes.
   std::vector<BrowsedNode> Unfold(size_t row);
 
-  // Returns the text above the table, such as "Samples: 24K of event 'cycles'"; one line each.
-  std::vector<std::string> Totals() const;
+  // Returns the text above the table, such as "Samples: 24K of event 'cycles'"; one line each. The
+  // first call after a change costs a pass over the profile's rows.
+  const std::vector<std::string>& Totals() const;
   const std::vector<profile::EventId>& events() const;
   bool has_call_graphs() const;
   // True if a row has its callers below it, false if its callees.
