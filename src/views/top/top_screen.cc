@@ -109,6 +109,10 @@ class TopScreen::Impl {
 };
 
 void TopScreen::Impl::SetData(TopData data) {
+  if (view_ && data.changes && data.changes->empty() && data.profile == data_.profile) {
+    data_ = std::move(data);
+    return;
+  }
   const TableLines::Paths unfolded = view_ ? view_->lines().Unfolded() : TableLines::Paths();
   // The first row stays selected as the first row, whatever it is.
   const std::string selected = view_ && !view_->IsAtTop() ? SelectedKey() : std::string();
