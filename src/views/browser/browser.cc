@@ -155,8 +155,9 @@ void Browser::Draw(Pane pane) {
                message_.empty() ? "H hottest  Tab next hot  s source  Esc back  q quit" : message_);
     return;
   }
-  DrawTitle(pane.Top(kTitleRows));
+  // Lines of light rows may widen the columns, so the headings follow.
   DrawTable(pane.Part(kTitleRows, 0, {pane.rows() - kTitleRows - 1, pane.columns()}));
+  DrawTitle(pane.Top(kTitleRows));
   DrawFoot(pane.Part(pane.rows() - 1, 0, {1, pane.columns()}));
   if (overlay_ == Overlay::kTime) strip_->Draw(pane.Part(rows_ - 2, 0, {2, pane.columns()}));
   if (box_) box_->Draw(pane);

@@ -59,7 +59,7 @@ class Fixture {
   Fixture& Press(Key key) { return Take({.kind = Event::Kind::kKey, .key = key}); }
   Fixture& Take(const Event& event) {
     is_running = browser_.Handle(event);
-    Screen();
+    first_drawn = Screen();
     return *this;
   }
 
@@ -90,6 +90,7 @@ class Fixture {
   }
 
   bool is_running = true;
+  std::string first_drawn;  // the first picture after the last event
   std::string printed, styles;
   absl::StatusOr<const profile::Profile*> times = absl::NotFoundError("no times");
 
@@ -201,6 +202,19 @@ TEST(BrowserTest, PreparedViewsAreThoseThatKeysMake) {
   for (Fixture* const of : {&prepared, &other}) of->Press(Key::kEscape).Type("s").Press(Key::kDown);
   prepared.Prepare().Press(Key::kEnter);
   EXPECT_EQ(prepared.Screen(), other.Press(Key::kEnter).Screen());
+}
+
+TEST(BrowserTest, HeadingsFitTheLinesOfLightRows) {
+  HandmadeProfile b;
+  b.Sample("a", {"f@x"}, 1'000'000);
+  for (int i = 0; i < 1000; ++i) {
+    b.Sample("a", {"f" + std::to_string(i) + "@x"}, 1000 + static_cast<uint64_t>(i));
+  }
+  b.Sample("a-thread", {"g@a-long-name"}, 1);
+  Fixture fixture(b.profile());
+  fixture.Press(Key::kEnd);
+  EXPECT_EQ(fixture.first_drawn, fixture.Screen());
+  EXPECT_THAT(fixture.first_drawn, HasSubstr("a-long-name"));
 }
 
 TEST(BrowserTest, TheWayBackFindsTheSameLines) {

@@ -182,9 +182,10 @@ void TopScreen::Impl::ShowCode(std::string title, std::string_view listing) {
 void TopScreen::Impl::Draw(Pane pane) {
   pane.Clear();
   const int list_rows = std::max(1, pane.rows() - kHeadRows - kFootRows);
-  DrawHead(pane.Top(kHeadRows));
+  // Lines of light rows may widen the columns, so the headings follow.
   const Pane list = pane.Part(kHeadRows, 0, {list_rows, pane.columns()});
   code_ ? code_->Draw(list) : DrawList(list);
+  DrawHead(pane.Top(kHeadRows));
   DrawFoot(pane.Below(pane.rows() - kFootRows));
   if (help_) help_->Draw(pane);
 }
