@@ -121,9 +121,10 @@ std::string ValuesOf(const Profile& profile, const Criterion& criterion) {
 }  // namespace
 
 std::optional<std::string> WhyNothingPasses(const Profile& profile, const Filter& filter) {
+  if (filter.empty()) return std::nullopt;
   uint64_t samples = 0;
   for (const Row& row : profile.rows) samples += row.count;
-  if (samples == 0 || filter.empty() || AnyPasses(profile, filter)) return std::nullopt;
+  if (samples == 0 || AnyPasses(profile, filter)) return std::nullopt;
   const std::string none =
       absl::StrCat("none of ", samples, samples == 1 ? " sample has " : " samples has ");
   const std::vector<Criterion> criteria = CriteriaOf(profile, filter);

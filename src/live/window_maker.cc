@@ -59,8 +59,19 @@ WindowMaker::WindowMaker(WindowOptions options, std::function<void(Window)> on_w
 void WindowMaker::Take(std::span<const std::byte> bytes) {
   stream_.Take({&bytes, 1});
   if (what_runs_) what_runs_->EndPass();
-  // Passes on the samples that wait for their names.
-  if (builder_) (void)builder_->profile();
+  CountWaiting();
+}
+
+// Names the frames of the samples that wait, all at once, and counts the samples. Each image is
+// asked once: a question to the confined process costs more than to name an address.
+void WindowMaker::CountWaiting() {
+  if (!builder_) return;
+  const Profile& profile = builder_->profile();
+  std::vector<profile::FrameId> frames;
+  for (; named_ < profile.frames.size(); ++named_) frames.push_back(profile::FrameId{named_});
+  if (!frames.empty()) builder_->Name(frames);
+  Count(profile, waiting_);
+  waiting_.clear();
 }
 
 // The stream has its events in front of the first record of the kernel.
@@ -123,8 +134,12 @@ void WindowMaker::BeginBuilder() {
     keep.dimensions[static_cast<size_t>(dimension)] = is_kept;
   };
   set(profile::Dimension::kCgroup, options_.keeps_cgroup);
-  keep.on_samples = [this](const Profile& profile, std::span<const profile::SampleRow> rows,
-                           const perf_event::Sample*) { Count(profile, rows); };
+  keep.name_frames = false;
+  keep.on_samples = [this](const Profile&, std::span<const profile::SampleRow> rows,
+                           const perf_event::Sample*) {
+    waiting_.insert(waiting_.end(), rows.begin(), rows.end());
+  };
+  named_ = 0;
   builder_.emplace(*names_, std::move(keep));
   events_ = 0;
   naming::AddNewEvents(stream_.events(), events_, *builder_);
@@ -135,7 +150,10 @@ void WindowMaker::BeginBuilder() {
 // Lets a new builder take over. What runs now is described to it by records, as at the start of a
 // file.
 void WindowMaker::ReplaceBuilder() {
+  CountWaiting();
   for (auto& [index, window] : open_) Flush(window);
+  // The losses since the last window was closed belong to the next one.
+  TakeLosses(open_[first_open_]);
   builder_.reset();
   names_ = naming::MakeNameStore({}, OfThisMachine(options_.naming));
   // The records of a pass are applied at the end of the next one.
@@ -218,10 +236,10 @@ void WindowMaker::Flush(OpenWindow& window) {
 void WindowMaker::TakeLosses(OpenWindow& window) {
   if (!builder_) return;
   const profile::Losses& now = builder_->profile().losses;
-  window.merged.losses() = Difference(now, told_losses_);
-  window.merged.losses().warnings.assign(
-      now.warnings.begin() + static_cast<ptrdiff_t>(told_losses_.warnings.size()),
-      now.warnings.end());
+  AddLosses(Difference(now, told_losses_), &window.merged.losses());
+  AddWarnings({now.warnings.begin() + static_cast<ptrdiff_t>(told_losses_.warnings.size()),
+               now.warnings.end()},
+              &window.merged.losses());
   told_losses_ = now;
 }
 
@@ -241,7 +259,7 @@ void WindowMaker::Close(uint64_t index) {
 
 absl::Status WindowMaker::Finish() {
   const absl::Status status = stream_.Finish();
-  if (builder_) (void)builder_->profile();
+  CountWaiting();
   if (!open_.empty() && first_open_ == 0) first_open_ = open_.begin()->first;
   while (!open_.empty()) {
     Close(first_open_);

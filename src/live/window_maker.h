@@ -112,6 +112,7 @@ class WindowMaker {
   void NoteOwn(const perf_data::TimedRecord& timed, const perf_event::RecordLayout& layout);
   bool TakeOwn(const perf_data::TimedRecord& timed);
   OpenWindow& WindowAt(uint64_t time);
+  void CountWaiting();
   void Count(const profile::Profile& profile, std::span<const profile::SampleRow> rows);
   void BeginBuilder();
   void ReplaceBuilder();
@@ -126,9 +127,11 @@ class WindowMaker {
   std::unique_ptr<symbolize::NameStore> names_;
   std::optional<record::WhatRuns> what_runs_;  // set once the events are known
   std::optional<profile::ProfileBuilder> builder_;
-  size_t events_ = 0;                    // number of events that builder_ has
-  uint64_t builder_began_ = 0;           // CLOCK_MONOTONIC, ns
-  profile::Losses told_losses_;          // losses of builder_ that windows have
+  size_t events_ = 0;                        // number of events that builder_ has
+  std::vector<profile::SampleRow> waiting_;  // samples whose frames have no names yet
+  uint32_t named_ = 0;                       // frames of builder_ before it have names
+  uint64_t builder_began_ = 0;               // CLOCK_MONOTONIC, ns
+  profile::Losses told_losses_;              // losses of builder_ that windows have
   std::vector<int8_t> is_idle_;          // [symbol]: 1 if it is the idle loop; -1: not known yet
   std::set<uint32_t> own_pids_;          // this program's processes that run now
   std::map<uint64_t, OpenWindow> open_;  // keyed by index: time divided by the window's length

@@ -103,6 +103,11 @@ std::vector<ThreadId> FirstOfSameName(const Profile& profile) {
   return first;
 }
 
+bool CanPutInOrder(const Profile& profile) {
+  return profile.branches.empty() && profile.data.empty() && profile.trace_functions.empty() &&
+         profile.order.empty();
+}
+
 void PutInOrder(Profile& profile) {
   const Order frames = OrderOfFrames(profile.frames);
   Rearrange(profile.frames, frames);

@@ -105,6 +105,18 @@ TEST(ProfileOrderTest, NothingIsInOrder) {
   EXPECT_THAT(StackTexts(profile), IsEmpty());
 }
 
+TEST(ProfileOrderTest, OnlyTablesThatOthersDoNotReferToCanBePutInOrder) {
+  EXPECT_TRUE(CanPutInOrder(Profile()));
+  Profile with_branches, with_data, with_functions, with_order;
+  with_branches.branches.push_back({});
+  with_data.data.push_back({});
+  with_functions.trace_functions.push_back({});
+  with_order.order.push_back({});
+  for (const Profile* profile : {&with_branches, &with_data, &with_functions, &with_order}) {
+    EXPECT_FALSE(CanPutInOrder(*profile));
+  }
+}
+
 // Uses a stack that is too deep for recursion.
 TEST(ProfileOrderTest, DeepStacksStayWhole) {
   Profile profile;

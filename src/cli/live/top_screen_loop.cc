@@ -193,7 +193,6 @@ class ScreenLoop {
     const record::RecordOptions& recording = plan_.live.recording;
     const bool has_rate =
         recording.period == 0 && recording.frequency != record::RecordOptions::kMaxFrequency;
-    const auto cpus = static_cast<double>(std::max<long>(1, sysconf(_SC_NPROCESSORS_ONLN)));
     std::vector<double> use;
     for (const live::Use& window : live_.history().uses()) {
       const double nanoseconds = is_time    ? static_cast<double>(window.busy)
@@ -201,7 +200,7 @@ class ScreenLoop {
                                                   static_cast<double>(recording.frequency)
                                             : 0;
       use.push_back(
-          std::clamp(nanoseconds / (static_cast<double>(window.length) * cpus), 0.0, 1.0));
+          std::clamp(nanoseconds / (static_cast<double>(window.length) * cpus_), 0.0, 1.0));
     }
     return use;
   }
@@ -249,6 +248,8 @@ class ScreenLoop {
   live::LiveRecording& live_;
   terminal::Screen& screen_;
   const TopFacts facts_;
+  // Number of online CPUs, which sysconf reads from a file.
+  const double cpus_ = static_cast<double>(std::max<long>(1, sysconf(_SC_NPROCESSORS_ONLN)));
   size_t range_ = 0;
   const std::vector<NamedRange> ranges_;
   top::TopScreen top_;

@@ -26,7 +26,7 @@ absl::StatusOr<std::unique_ptr<const LoadedView>> LoadView(const std::string& pa
                                                            const ViewOptions& options) {
   Progress progress;
   ViewOptions watched = options;
-  if (ErrorsAreShownLive()) {
+  if (!watched.on_progress && ErrorsAreShownLive()) {
     watched.on_progress = [&](const naming::LoadProgress& at) {
       progress.Show([&] { return TextOf(at, path); });
     };

@@ -108,6 +108,8 @@ absl::Status BrowseReport(const ReportArguments& arguments, const ViewOptions& l
       .annotate = [&](const browser::CodeRequest& request) { return code.ListingOf(request); },
       .with_times = [&]() -> absl::StatusOr<const profile::Profile*> {
         ViewOptions sliced = load;
+        // This thread must not write to the screen.
+        sliced.on_progress = [](const naming::LoadProgress&) {};
         sliced.dimensions[static_cast<size_t>(profile::Dimension::kSlice)] = true;
         PROFILER_ASSIGN_OR_RETURN(with_times, LoadView(arguments.view.input, sliced));
         return &with_times->profile;

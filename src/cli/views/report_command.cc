@@ -365,6 +365,7 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan,
   const bool opens_browser = OpensBrowser(arguments);
   plan.load.keep_names |= opens_browser;
   plan.load.keep_callers |= opens_browser;
+  plan.load.is_browsed = opens_browser;
   const auto loaded = LoadProfileOrPrint(arguments.view.input, plan.load);
   if (!loaded) return kExitFailure;
   if (loaded->nothing_left) PrintWarning(*loaded->nothing_left);

@@ -23,6 +23,7 @@
 #include "src/profile/naming/fetch_files.h"
 #include "src/profile/naming/recorded_machine.h"
 #include "src/profile/naming/watched_names.h"
+#include "src/profile/profile_order.h"
 #include "src/profile/samples.h"
 #include "symbolize/unwind/arch/architecture.h"
 
@@ -194,6 +195,7 @@ absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& o
         BuilderOptionsFor(read.recording->events(), features, options.naming);
     keep.clock.ended = LastWritten(path);
     keep.dimensions = wanted.dimensions;
+    keep.dimensions[static_cast<size_t>(profile::Dimension::kSlice)] |= options.is_browsed;
     keep.slices = SlicesOf(features);
     keep.keep_thread = wanted.threads;
     keep.samples = wanted.samples;
@@ -234,6 +236,9 @@ absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& o
     const std::unique_ptr<symbolize::NameStore> before =
         std::exchange(read.names, MakeNameStore(features, options.naming));
     read.unnamed = WithLateFeatures(std::move(read.unnamed), *before, features, *read.names);
+  }
+  if (options.is_browsed && !stored && profile::CanPutInOrder(read.unnamed.profile)) {
+    profile::PutInOrder(read.unnamed.profile);
   }
   return read;
 }

@@ -37,6 +37,10 @@ struct LoadOptions {
   // call chains (--call-graph lbr). Call stacks recorded with -j stack always count as branches.
   bool keep_call_branches = false;
   bool keep_order = false;  // True: keep the order of samples, for statistical errors.
+  // True: prepare the profile for a view that makes many tables. Its tables are sorted
+  // (profile::PutInOrder), if CanPutInOrder. If the records are read, it also keeps
+  // Dimension::kSlice, because to read them again takes much longer.
+  bool is_browsed = false;
   // As profile::BuilderOptions::keep_callers. If false, the profile says nothing about chains.
   bool keep_callers = true;
   profile::DimensionSet dimensions{};

@@ -151,6 +151,31 @@ TEST(LoadProfileTest, PercentsOfTheTimeAreOfNoRecordingThatSaysZerosForIt) {
             "--time: the recording does not say when its samples were taken: give seconds");
 }
 
+TEST(LoadProfileTest, AProfileToBrowseKeepsTheTimesOfRecordsThatAreReadAnyway) {
+  const Attr attr = perf_data::UsualAttr();
+  const std::string path = perf_data::TestPath("recording");
+  auto writer = perf_data::Writer::Create(path, {{attr, "cpu-clock", {}}}, size_t{0});
+  ASSERT_TRUE(writer.ok());
+  perf_event::RecordBuilder records(attr);
+  records.At(1).By(7, 7).Sample(0x1234);
+  records.At(399).By(7, 7).Sample(0x1234);
+  ASSERT_TRUE(perf_data::AppendAll(**writer, records).ok());
+  ASSERT_TRUE((*writer)->FinishRound().ok());
+  perf_data::Features features;
+  features.sample_time = {{0, 399}};
+  ASSERT_TRUE((*writer)->Finish(features).ok());
+  const auto slices = [&](bool is_browsed) {
+    LoadOptions options;
+    options.is_browsed = is_browsed;
+    const auto loaded = LoadProfile(path, options);
+    const auto& column = loaded->profile.column(profile::Dimension::kSlice);
+    return std::pair(loaded->profile.rows.size(),
+                     std::vector<uint32_t>(column.begin(), column.end()));
+  };
+  EXPECT_EQ(slices(false), std::pair(size_t{1}, std::vector<uint32_t>()));
+  EXPECT_EQ(slices(true), std::pair(size_t{2}, std::vector<uint32_t>{0, 199}));
+}
+
 TEST(LoadProfileTest, ChoosesByCpuOnlyWhereSamplesSayTheirs) {
   const auto choose = [](uint64_t sample_type, const std::vector<uint32_t>& cpus) {
     LoadOptions options;

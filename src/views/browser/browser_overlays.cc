@@ -21,7 +21,7 @@ struct SortChoice {
   std::vector<SortKey> keys;  // empty: as the options say
 };
 
-const std::vector<SortChoice>& SortChoices() {
+const std::vector<SortChoice>& AllSortChoices() {
   static const std::vector<SortChoice> choices = {
       {"as the options say", {}},
       {"symbol", {SortKey::kSymbol}},
@@ -33,8 +33,6 @@ const std::vector<SortChoice>& SortChoices() {
   return choices;
 }
 
-bool IsOfThread(const Zoom& zoom) { return !zoom.comm.empty() || zoom.tid != 0; }
-bool IsOfImage(const Zoom& zoom) { return !zoom.image.empty(); }
 bool IsOfSymbol(const Zoom& zoom) { return !zoom.symbol_part.empty(); }
 bool IsOfTime(const Zoom& zoom) { return zoom.is_of_time(); }
 
@@ -50,7 +48,7 @@ bool Browser::HandleOverlay(const Event& event) {
   };
   if (event.IsKey(Key::kEscape)) {
     if (overlay_ == Overlay::kFilter) {
-      zooms_.Remove(IsOfSymbol);
+      choice_.zooms.Remove(IsOfSymbol);
       FilterSymbols();
     }
     close();
@@ -79,9 +77,9 @@ bool Browser::HandleOverlay(const Event& event) {
       if (event.IsKey(Key::kEnter)) {
         close();
       } else if (field_->Handle(event)) {
-        zooms_.Remove(IsOfSymbol);
+        choice_.zooms.Remove(IsOfSymbol);
         if (!field_->text().empty()) {
-          zooms_.Push({.symbol_part = field_->text(), .text = "symbol: " + field_->text()});
+          choice_.zooms.Push({.symbol_part = field_->text(), .text = "symbol: " + field_->text()});
         }
         FilterSymbols();
       }
@@ -108,73 +106,66 @@ bool Browser::HandleOverlay(const Event& event) {
 }
 
 void Browser::ZoomIntoThread() {
-  if (zooms_.Remove(IsOfThread)) return Rebuild();
-  const auto line = view_->Selected();
-  if (!line) return;
-  const profile::Thread& thread = profile()[view_->table().FactsOf(line->row).thread];
-  const std::string comm(profile().text(thread.comm));
-  if (thread.tid != 0) {
-    zooms_.Push({.tid = thread.tid, .text = absl::StrCat("thread: ", comm, " ", thread.tid)});
-  } else if (!comm.empty()) {
-    zooms_.Push({.comm = comm, .text = "thread: " + comm});
-  }
-  Rebuild();
+  const std::optional<RowFacts> facts = SelectedFacts();
+  if (choice_.ToggleThread(profile(), facts ? &*facts : nullptr)) Rebuild();
 }
 
 void Browser::ZoomIntoImage(bool kernel) {
-  if (zooms_.Remove(IsOfImage)) return Rebuild();
-  std::string image;
-  if (kernel) {
-    for (const profile::Image& candidate : profile().images) {
-      const std::string_view name = profile().text(candidate.name);
-      if (name.starts_with("[kernel")) image = name;
-    }
-  } else if (const auto line = view_->Selected()) {
-    image = profile().text(profile()[view_->table().FactsOf(line->row).image].name);
+  const std::optional<RowFacts> facts = SelectedFacts();
+  const bool is_changed = kernel ? choice_.ToggleKernel(profile())
+                                 : choice_.ToggleImage(profile(), facts ? &*facts : nullptr);
+  if (is_changed) return Rebuild();
+  message_ = kernel ? "no sample is of the kernel" : "the row has no DSO";
+}
+
+bool Browser::FindTimes() {
+  if (times_ != nullptr) return true;
+  if (!source_.profile.column(profile::Dimension::kSlice).empty()) {
+    times_ = &source_.profile;
+    return true;
   }
-  if (image.empty()) {
-    message_ = kernel ? "no sample is of the kernel" : "the row has no DSO";
-    return;
+  const auto loaded = coming_times_.valid() ? coming_times_.get() : source_.with_times();
+  if (!loaded.ok()) {
+    message_ = std::string(loaded.status().message());
+    return false;
   }
-  zooms_.Push({.image = image, .text = "DSO: " + image});
-  Rebuild();
+  times_ = *loaded;
+  shared_times_ = std::make_unique<report::BrowsedProfile>(*times_);
+  return true;
 }
 
 void Browser::OpenTime() {
-  if (times_ == nullptr) {
-    const auto loaded = source_.with_times();
-    if (!loaded.ok()) {
-      message_ = std::string(loaded.status().message());
-      return;
-    }
-    times_ = *loaded;
-    shared_times_ = std::make_unique<report::BrowsedProfile>(*times_);
-  }
+  if (!FindTimes()) return;
   if (times_->slices.slices.size() < 2) {
     message_ = "the recording lacks the times of its samples";
     return;
   }
   overlay_ = Overlay::kTime;
-  strip_.emplace(*times_, tables_[event_].front());
+  strip_.emplace(*times_, view_.tables[choice_.event].front());
+}
+
+Choice Browser::WithTime(std::pair<uint32_t, uint32_t> slices) const {
+  Choice zoomed = choice_;
+  zoomed.zooms.Remove(IsOfTime);
+  zoomed.zooms.Push({.slices = slices, .text = "time: " + strip_->TextOf(slices)});
+  return zoomed;
 }
 
 void Browser::ZoomIntoTime() {
-  zooms_.Remove(IsOfTime);
-  const std::pair<uint32_t, uint32_t> slices = *strip_->chosen();
-  zooms_.Push({.slices = slices, .text = "time: " + strip_->TextOf(slices)});
+  choice_ = WithTime(*strip_->chosen());
   Rebuild();
 }
 
 void Browser::OpenCode() {
-  const auto line = view_->Selected();
+  const auto line = table().Selected();
   if (!line) return;
-  const RowFacts facts = view_->table().FactsOf(line->row);
+  const RowFacts facts = table().table().FactsOf(line->row);
   if (facts.function.empty()) {
     message_ = "the row has no symbol to annotate";
     return;
   }
   const std::string function(facts.function), image(profile().text(profile()[facts.image].name));
-  const auto listing = source_.annotate({.event = view_->table().events().front(),
+  const auto listing = source_.annotate({.event = table().table().events().front(),
                                          .function = function,
                                          .image = image,
                                          .source = shows_source_});
@@ -194,24 +185,24 @@ void Browser::OpenMenu() {
     menu_keys_ += key;
     items.push_back(std::move(text));
   };
-  if (const auto line = view_->Selected()) {
-    const RowFacts facts = view_->table().FactsOf(line->row);
+  if (const auto line = table().Selected()) {
+    const RowFacts facts = table().table().FactsOf(line->row);
     const std::string comm(profile().text(profile()[facts.thread].comm));
     if (!facts.function.empty()) {
       add('a', absl::StrCat("Annotate ", std::string(facts.function)));
     }
-    add('t', zooms_.Any(IsOfThread) ? "Zoom out of the thread" : "Zoom into thread " + comm);
-    add('d', zooms_.Any(IsOfImage)
+    add('t', choice_.zooms.Any(IsOfThread) ? "Zoom out of the thread" : "Zoom into thread " + comm);
+    add('d', choice_.zooms.Any(IsOfImage)
                  ? "Zoom out of the DSO"
                  : absl::StrCat("Zoom into DSO ",
                                 std::string(profile().text(profile()[facts.image].name))));
-    if (view_->lines().MarkOf({.row = line->row}) != ' ') add('e', "Unfold or fold the whole row");
+    if (table().lines().MarkOf({.row = line->row}) != ' ') add('e', "Unfold or fold the whole row");
   }
   add('/', "Filter by a part of the symbol");
   add('T', "Choose a part of the time");
   add('s', "Sort by other keys");
-  if (view_->table().has_call_graphs()) {
-    add('x', view_->table().shows_callers() ? "Unfold into callees" : "Unfold into callers");
+  if (table().table().has_call_graphs()) {
+    add('x', table().table().shows_callers() ? "Unfold into callees" : "Unfold into callers");
   }
   add('P', "Print the report to a file");
   add('q', "Quit");
@@ -221,7 +212,7 @@ void Browser::OpenMenu() {
 
 void Browser::OpenSort() {
   std::vector<std::string> items;
-  for (const SortChoice& choice : SortChoices()) items.emplace_back(choice.text);
+  for (const SortChoice& choice : AllSortChoices()) items.emplace_back(choice.text);
   overlay_ = Overlay::kSort;
   box_.emplace("Sort by", std::move(items), true);
 }
@@ -232,12 +223,22 @@ bool Browser::Choose(size_t item) {
   if (is_menu) {
     return HandleKey({.kind = Event::Kind::kKey, .key = terminal::KeyOf(menu_keys_[item])});
   }
-  const std::vector<SortKey>& keys = SortChoices()[item].keys;
-  options_.sort = keys.empty() ? source_.options.sort : keys;
-  options_.sort_fields = keys.empty() ? source_.options.sort_fields : std::vector<report::Field>();
-  options_.fields = keys.empty() ? source_.options.fields : report::FieldList();
-  RebuildAll();
+  choice_ = WithSort(item);
+  Rebuild();
   return true;
+}
+
+size_t Browser::SortChoices() { return AllSortChoices().size(); }
+
+Choice Browser::WithSort(size_t sort) const {
+  const std::vector<SortKey>& keys = AllSortChoices()[sort].keys;
+  const report::ReportOptions& given = source_.options;
+  Choice sorted = choice_;
+  sorted.sort = sort;
+  sorted.options.sort = keys.empty() ? given.sort : keys;
+  sorted.options.sort_fields = keys.empty() ? given.sort_fields : std::vector<report::Field>();
+  sorted.options.fields = keys.empty() ? given.fields : report::FieldList();
+  return sorted;
 }
 
 }  // namespace profiler::browser

@@ -83,11 +83,17 @@ void CodeView::Draw(Pane pane) {
   }
 }
 
+bool ScrollSideways(const Event& event, size_t* scrolled) {
+  if (event.IsKey(Key::kRight)) return *scrolled += terminal::kScrolledColumns, true;
+  if (event.IsKey(Key::kLeft)) {
+    return *scrolled -= std::min(*scrolled, terminal::kScrolledColumns), true;
+  }
+  return false;
+}
+
 bool CodeView::Handle(const Event& event) {
   if (position_.Handle(event)) return true;
-  if (event.IsKey(Key::kRight)) return scrolled_ += terminal::kScrolledColumns, true;
-  if (event.IsKey(Key::kLeft))
-    return scrolled_ -= std::min(scrolled_, terminal::kScrolledColumns), true;
+  if (ScrollSideways(event, &scrolled_)) return true;
   if (event.IsKey('H') || event.IsKey(Key::kTab)) {
     if (!hot_.empty()) {
       next_hot_ = event.IsKey('H') ? 0 : (next_hot_ + 1) % hot_.size();

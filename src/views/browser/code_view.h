@@ -32,6 +32,10 @@ class CodeView {
   terminal::ListPosition position_;
 };
 
+// Scrolls by Left and Right: changes the number of columns that are left of the screen. Returns false
+// for other events.
+bool ScrollSideways(const terminal::Event& event, size_t* scrolled);
+
 // Returns text without its first columns.
 std::string Scrolled(std::string_view text, size_t columns);
 

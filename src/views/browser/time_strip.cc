@@ -39,9 +39,9 @@ std::string TimeStrip::TextOf(std::pair<uint32_t, uint32_t> slices) const {
                          seconds(uint64_t{slices.second} + 1));
 }
 
-std::optional<std::pair<uint32_t, uint32_t>> TimeStrip::chosen() const {
-  if (!begin_ || !end_) return std::nullopt;
-  const auto [first, last] = std::minmax(*begin_, *end_);
+std::optional<std::pair<uint32_t, uint32_t>> TimeStrip::UntilColumn(int end) const {
+  if (!begin_) return std::nullopt;
+  const auto [first, last] = std::minmax(*begin_, end);
   return std::pair(static_cast<uint32_t>(SlicesOf(first).first),
                    static_cast<uint32_t>(SlicesOf(last).second));
 }

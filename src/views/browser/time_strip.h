@@ -27,11 +27,16 @@ class TimeStrip {
   bool Handle(const terminal::Event& event, int row);
 
   // Returns the chosen first and last slice; nothing if no time was chosen.
-  std::optional<std::pair<uint32_t, uint32_t>> chosen() const;
+  std::optional<std::pair<uint32_t, uint32_t>> chosen() const {
+    return end_ ? UntilColumn(*end_) : std::nullopt;
+  }
+  // Returns the first and last slice that the next Space would choose; nothing if it only begins.
+  std::optional<std::pair<uint32_t, uint32_t>> next() const { return UntilColumn(cursor_); }
   // Returns "0.00 s to 1.25 s" of the recording.
   std::string TextOf(std::pair<uint32_t, uint32_t> slices) const;
 
  private:
+  std::optional<std::pair<uint32_t, uint32_t>> UntilColumn(int end) const;
   // Slices of a column.
   std::pair<size_t, size_t> SlicesOf(int column) const;
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -40,9 +42,10 @@ std::shared_ptr<FunctionTable> MakeFunctions(const Profile& profile, const Repor
 }  // namespace
 
 struct BrowsedProfile::Parts {
-  // Returns the functions for tables with these options.
+  // Returns the functions for tables with these options. Thread-safe.
   std::shared_ptr<FunctionTable> FunctionsFor(const Profile& profile,
                                               const ReportOptions& options) {
+    const std::lock_guard lock(mutex);
     const Key wanted{options.inlines, options.full_dso_paths, PositionKeysOf(options).wanted};
     if (functions == nullptr || key != wanted) {
       functions = MakeFunctions(profile, options, FunctionTable::Growth::kIsFixed);
@@ -51,7 +54,15 @@ struct BrowsedProfile::Parts {
     return functions;
   }
 
+  // Returns the numbers of stacks (analysis::DepthFirst). Thread-safe.
+  const HugeVector<uint32_t>& DepthFirstOf(const Profile& profile) {
+    const std::lock_guard lock(mutex);
+    if (!depth_first) depth_first = analysis::DepthFirst(profile.stacks);
+    return *depth_first;
+  }
+
   using Key = std::tuple<bool, bool, std::array<bool, 3>>;
+  std::mutex mutex;  // guards the members below
   Key key;
   std::shared_ptr<FunctionTable> functions;
   std::optional<HugeVector<uint32_t>> depth_first;
@@ -82,9 +93,10 @@ struct BrowsedTable::Parts {
 
   // Makes the parts that depend on the order of the rows.
   void MakeLines() {
-    graph.reset();
+    sorted = hist.sorted();
     table.emplace(hist, figures, options, layout);
     keys.clear();
+    totals.clear();
     Choose();
   }
 
@@ -104,12 +116,16 @@ struct BrowsedTable::Parts {
   // Returns the row of the histogram that is a line. Lines behind the heaviest rows get their order
   // when the first of them is wanted.
   uint32_t RowOf(size_t line) {
-    if (listed[line] >= hist.sorted()) {
-      hist.SortRest();
+    if (listed[line] >= sorted) {
+      const std::lock_guard lock(mutex);
+      if (hist.sorted() < hist.rows().size()) hist.SortRest();
       MakeLines();
     }
     return listed[line];
   }
+
+  // Returns the call graph of a row of the histogram. `graph` must be made.
+  std::vector<BrowsedNode> GraphOf(uint32_t row);
 
   // Returns the function's name of a row of the histogram; empty if it has none.
   std::string_view NameOf(uint32_t row) const {
@@ -124,12 +140,20 @@ struct BrowsedTable::Parts {
   Histogram hist;
   const HistFigures figures;
   const FieldLayout layout;
+  size_t sorted = 0;  // rows of the histogram that were sorted when the lines were made
   std::optional<Table> table;
   std::vector<std::unique_ptr<Column>> keys;  // made when the first key is wanted
   const CallGraphOptions graph_options;
+  // Guards the two members below, and the order of the histogram's rows from `sorted` on, while
+  // another thread prepares them.
+  std::mutex mutex;
   std::optional<CallGraph> graph;  // made when the first row unfolds
+  // Call graphs that were prepared, by row of the histogram.
+  std::vector<std::vector<BrowsedNode>> prepared;
+  std::atomic<bool> is_prepared = false;
   std::string symbol_part;
-  std::vector<uint32_t> listed;  // rows of the histogram that are lines
+  std::vector<uint32_t> listed;     // rows of the histogram that are lines
+  std::vector<std::string> totals;  // made when they are wanted, because they cost a pass over rows
 };
 
 BrowsedTable::BrowsedTable(const Profile& profile, const ReportOptions& options,
@@ -143,11 +167,9 @@ BrowsedTable::BrowsedTable(const Profile& profile, const ReportOptions& options,
 
 BrowsedTable::BrowsedTable(BrowsedProfile& shared, const ReportOptions& options,
                            std::vector<EventId> events) {
-  std::optional<HugeVector<uint32_t>>& depth_first = shared.parts_->depth_first;
-  if (!depth_first) depth_first = analysis::DepthFirst(shared.profile_.stacks);
-  parts_ =
-      std::make_unique<Parts>(shared.profile_, options, std::move(events), Kind::kIsFixed,
-                              shared.parts_->FunctionsFor(shared.profile_, options), &*depth_first);
+  parts_ = std::make_unique<Parts>(shared.profile_, options, std::move(events), Kind::kIsFixed,
+                                   shared.parts_->FunctionsFor(shared.profile_, options),
+                                   &shared.parts_->DepthFirstOf(shared.profile_));
 }
 
 BrowsedTable::~BrowsedTable() = default;
@@ -163,7 +185,10 @@ bool BrowsedTable::Update(std::span<const profile::RowChange> changes) {
     interrupted.push_back(profile.rows[change.row].self);
   }
   parts_->functions->Grow(interrupted);
+  if (changes.empty()) return true;
   parts_->hist.Update(changes);
+  parts_->graph.reset();
+  parts_->prepared.clear();
   parts_->MakeLines();
   return true;
 }
@@ -171,6 +196,7 @@ bool BrowsedTable::Update(std::span<const profile::RowChange> changes) {
 size_t BrowsedTable::rows() const { return parts_->listed.size(); }
 
 void BrowsedTable::SetSymbolPart(std::string_view part) {
+  const std::lock_guard lock(parts_->mutex);
   parts_->symbol_part = part;
   parts_->Choose();
 }
@@ -228,12 +254,22 @@ RowFacts BrowsedTable::FactsOf(size_t row) const {
           .function = parts_->NameOf(parts_->RowOf(row))};
 }
 
-bool BrowsedTable::has_to_prepare() const {
-  return parts_->hist.options().chains && !parts_->graph;
-}
-
-void BrowsedTable::PrepareGraphs() {
-  if (has_to_prepare()) parts_->graph.emplace(parts_->hist, parts_->graph_options);
+bool BrowsedTable::PrepareNext() {
+  constexpr size_t kMostPrepared = 256;
+  Parts& parts = *parts_;
+  const std::lock_guard lock(parts.mutex);
+  const size_t next = parts.prepared.size();
+  if (parts.hist.options().chains && !parts.graph) {
+    parts.graph.emplace(parts.hist, parts.graph_options);
+  } else if (parts.hist.sorted() < parts.hist.rows().size()) {
+    parts.hist.SortRest();
+  } else if (next < kMostPrepared && parts.hist.options().chains &&
+             parts.hist.MayHaveChains(next)) {
+    parts.prepared.push_back(parts.GraphOf(static_cast<uint32_t>(next)));
+  } else {
+    parts.is_prepared = true;
+  }
+  return !parts.is_prepared;
 }
 
 bool BrowsedTable::MayUnfold(size_t row) const {
@@ -242,39 +278,45 @@ bool BrowsedTable::MayUnfold(size_t row) const {
 
 std::vector<BrowsedNode> BrowsedTable::Unfold(size_t row) {
   if (!MayUnfold(row)) return {BrowsedNode()};
-  PrepareGraphs();
-  const ChainTree tree = parts_->graph->Build(parts_->RowOf(row));
-  const uint64_t row_period = parts_->hist.rows()[parts_->RowOf(row)].children.period;
-  const bool fractal = parts_->graph_options.type == CallGraphType::kFractal;
+  const uint32_t of_graph = parts_->RowOf(row);
+  const std::lock_guard lock(parts_->mutex);
+  if (of_graph < parts_->prepared.size()) return parts_->prepared[of_graph];
+  if (!parts_->graph) parts_->graph.emplace(parts_->hist, parts_->graph_options);
+  return parts_->GraphOf(of_graph);
+}
+
+std::vector<BrowsedNode> BrowsedTable::Parts::GraphOf(uint32_t row) {
+  const ChainTree tree = graph->Build(row);
+  const uint64_t row_period = hist.rows()[row].children.period;
+  const bool fractal = graph_options.type == CallGraphType::kFractal;
   std::vector<BrowsedNode> nodes(tree.size());
   for (size_t i = 0; i < tree.size(); ++i) {
     nodes[i].children = tree[i].children;
     for (const FunctionId id : tree[i].path) {
-      AppendFunctionName(parts_->hist.profile(), (*parts_->functions)[id],
-                         nodes[i].functions.emplace_back());
+      AppendFunctionName(hist.profile(), (*functions)[id], nodes[i].functions.emplace_back());
     }
     if (i == 0) continue;
     const uint64_t above = tree[i].parent == 0 ? row_period : tree[tree[i].parent].total.period;
-    nodes[i].percent = Percent(tree[i].total.period, fractal ? above : parts_->hist.total().period);
+    nodes[i].percent = Percent(tree[i].total.period, fractal ? above : hist.total().period);
     const bool is_trunk =
         tree[i].parent == 0 && tree[0].children.size() == 1 && tree[i].total.period == row_period;
     if (is_trunk) continue;
-    if (parts_->graph_options.value == ChainValue::kPeriod) {
+    if (graph_options.value == ChainValue::kPeriod) {
       nodes[i].value = std::to_string(tree[i].total.period);
-    } else if (parts_->graph_options.value == ChainValue::kCount) {
+    } else if (graph_options.value == ChainValue::kCount) {
       nodes[i].value = std::to_string(tree[i].total.count);
     } else {
-      AppendPercent(tree[i].total.period, fractal ? above : parts_->hist.total().period, 0,
-                    nodes[i].value);
+      AppendPercent(tree[i].total.period, fractal ? above : hist.total().period, 0, nodes[i].value);
     }
   }
   return nodes;
 }
 
-std::vector<std::string> BrowsedTable::Totals() const {
+const std::vector<std::string>& BrowsedTable::Totals() const {
+  std::vector<std::string>& lines = parts_->totals;
+  if (!lines.empty()) return lines;
   std::string text;
   AppendTotals(parts_->hist, parts_->options, parts_->events, text);
-  std::vector<std::string> lines;
   for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipWhitespace())) {
     if (line.size() > 2) lines.emplace_back(line.substr(2));
   }

@@ -34,7 +34,7 @@ struct RowFacts {
 };
 
 // Parts of tables that depend only on the profile, kept for the next table. The profile must outlive
-// it, and must not change.
+// it, and must not change. Several threads may make tables of it.
 class BrowsedProfile {
  public:
   explicit BrowsedProfile(const profile::Profile& profile);
@@ -86,18 +86,20 @@ class BrowsedTable {
   // Returns the row's sort keys as text, by which a table of other samples has the same row.
   std::string KeyOf(size_t row) const;
 
-  // The first call graph takes much longer than the others, so a view may prepare all of them while
-  // it waits for the user.
-  void PrepareGraphs();
-  bool has_to_prepare() const;
+  // Does a part of the work that later calls would need: the first call graph, the order of the
+  // light rows, the graphs of the heaviest rows. Returns true if more is left. Another thread may
+  // call it while this one uses the table, except Update. Then SetSymbolPart, Unfold, and calls for
+  // rows behind the heaviest ones wait for the part, which takes some tens of milliseconds at most.
+  bool PrepareNext();
   // True if the row may have a call graph.
   bool MayUnfold(size_t row) const;
   // Returns the call graph of a row; node 0 is its root. Takes time linear in the row's samples and
   // in the nodes.
   std::vector<BrowsedNode> Unfold(size_t row);
 
-  // Returns the text above the table, such as "Samples: 24K of event 'cycles'"; one line each.
-  std::vector<std::string> Totals() const;
+  // Returns the text above the table, such as "Samples: 24K of event 'cycles'"; one line each. The
+  // first call after a change costs a pass over the profile's rows.
+  const std::vector<std::string>& Totals() const;
   const std::vector<profile::EventId>& events() const;
   bool has_call_graphs() const;
   // True if a row has its callers below it, false if its callees.

@@ -32,12 +32,20 @@ Weight WeightOf(const RowChange& change) {
 
 }  // namespace
 
+// A bucket's state in the current group.
+struct BucketInGroup {
+  uint32_t row = kNone;
+  uint32_t on_path = 0;  // number of its functions on the walk's current stack
+};
+
 // Rows that samples are added to and subtracted from, in the order in which they appeared.
 struct Histogram::Sums {
   Sums(const Profile& profile, const HistOptions& options) : groups(profile, options) {}
 
   GroupNumbers groups;
   HugeVector<HistRow> rows;
+  // Scratch of Builder, kept because most updates change few of many buckets.
+  HugeVector<BucketInGroup> in_group;
   absl::flat_hash_map<uint64_t, uint32_t> row_of;  // keyed by group and bucket
 };
 
@@ -57,7 +65,8 @@ class Histogram::Builder {
         sums_(sums),
         rows_(sums == nullptr ? hist.rows_ : sums->rows),
         walk_(profile_, KeptEnd(options()), options().max_stack),
-        in_group_(hist.buckets_.end()) {
+        in_group_(sums == nullptr ? own_in_group_ : sums->in_group) {
+    in_group_.resize(hist.buckets_.end());
     if (sums_ == nullptr) rows_.reserve(hist.buckets_.end());
   }
 
@@ -75,11 +84,6 @@ class Histogram::Builder {
   }
 
  private:
-  // A bucket's state in the current group.
-  struct InGroup {
-    uint32_t row = kNone;
-    uint32_t on_path = 0;  // number of its functions on the walk's current stack
-  };
   class RowSums;
 
   const HistOptions& options() const { return hist_.options_; }
@@ -87,8 +91,8 @@ class Histogram::Builder {
   void AddStacks(size_t size, auto& sample_at);
 
   // Returns the bucket's state in this group. Adds its row if it is new.
-  InGroup& RowFor(FunctionId function, uint32_t bucket, uint32_t sample) {
-    InGroup& at = in_group_[bucket];
+  BucketInGroup& RowFor(FunctionId function, uint32_t bucket, uint32_t sample) {
+    BucketInGroup& at = in_group_[bucket];
     if (at.row != kNone) return at;
     touched_.push_back(bucket);
     at.row = static_cast<uint32_t>(rows_.size());
@@ -106,7 +110,7 @@ class Histogram::Builder {
   HistRow& CountSelf(const RowChange& sample) {
     const Row& counted = profile_.rows[sample.row];
     const FunctionId function = hist_.functions_.Interrupted(counted.self);
-    const InGroup& at = RowFor(function, hist_.BucketOf(function), sample.row);
+    const BucketInGroup& at = RowFor(function, hist_.BucketOf(function), sample.row);
     HistRow& row = rows_[at.row];
     row.self += WeightOf(sample);
     // Functions on the stack get this sample's `children` when the walk leaves them.
@@ -124,8 +128,9 @@ class Histogram::Builder {
   HugeVector<HistRow>& rows_;
   StackWalk walk_;
   uint32_t group_ = 0;
-  HugeVector<InGroup> in_group_;   // indexed by bucket
-  std::vector<uint32_t> touched_;  // buckets with rows in this group
+  HugeVector<BucketInGroup> own_in_group_;
+  HugeVector<BucketInGroup>& in_group_;  // indexed by bucket
+  std::vector<uint32_t> touched_;        // buckets with rows in this group
 };
 
 // A visitor that sums up the rows of one group. A function's weight is that of the subtrees below
@@ -146,7 +151,7 @@ class Histogram::Builder::RowSums {
     if (depth_ + functions.size() > path_.size()) path_.resize(2 * (depth_ + functions.size()));
     for (const FunctionId function : functions) {
       const uint32_t bucket = builder_.hist_.BucketOf(function);
-      InGroup& at = builder_.RowFor(function, bucket, first_);
+      BucketInGroup& at = builder_.RowFor(function, bucket, first_);
       ++at.on_path;
       Passed& passed = path_[depth_++];
       passed.before = sum_;
@@ -169,7 +174,7 @@ class Histogram::Builder::RowSums {
     while (depth_ > functions) {
       const Passed& left = path_[--depth_];
       deepest = std::max(deepest, left.deepest);
-      InGroup& at = builder_.in_group_[left.bucket];
+      BucketInGroup& at = builder_.in_group_[left.bucket];
       if (--at.on_path != 0) continue;
       HistRow& row = builder_.rows_[at.row];
       row.children += sum_ - left.before;
@@ -234,6 +239,7 @@ Histogram::Histogram(const Profile& profile, const FunctionTable& functions, Eve
   if (!members.empty()) JoinRows(members);
   const bool sorts_all = order == Order::kAll || !members.empty() || options_.modes;
   SortRows(0, sorts_all ? rows_.size() : PutHeaviestFirst());
+  CountRowsWithChains();
 }
 
 Histogram::~Histogram() = default;
@@ -293,6 +299,7 @@ void Histogram::Update(std::span<const RowChange> changes) {
     if (row.children != Weight()) rows_.push_back(row);
   }
   SortRows(0, PutHeaviestFirst());
+  CountRowsWithChains();
 }
 
 void Histogram::SortRest() { SortRows(sorted_, rows_.size()); }
@@ -366,8 +373,11 @@ void Histogram::SortRows(size_t begin, size_t end) {
   member_weights_ = std::move(sorted);
   modes_ = std::move(modes);
   MoveRows(begin, order);
+}
+
+// Lighter rows have no call graphs, because no chain is heavier than its row.
+void Histogram::CountRowsWithChains() {
   if (!options_.chains) return;
-  // Lighter rows have no call graphs, because no chain is heavier than its row.
   rows_with_chains_ = sorted_;
   while (rows_with_chains_ > 0 && !MayBeDrawn(rows_[rows_with_chains_ - 1].children.period)) {
     --rows_with_chains_;

@@ -54,7 +54,7 @@ class Histogram {
   // Returns the rows in the order shown, with weights of the leader.
   std::span<const HistRow> rows() const { return rows_; }
   // Returns the number of rows, the heaviest ones, that are in their order. SortRest sorts the rows
-  // behind them.
+  // behind them, and changes nothing else.
   size_t sorted() const { return sorted_; }
   void SortRest();
   // Returns the leader's weight that is 100 %.
@@ -101,6 +101,7 @@ class Histogram {
   bool SortsByWeight() const;
   size_t PutHeaviestFirst();
   void SortRows(size_t begin, size_t end);
+  void CountRowsWithChains();
   void MoveRows(size_t begin, const HugeVector<uint32_t>& order);
 
   const profile::Profile& profile_;

@@ -109,6 +109,10 @@ class TopScreen::Impl {
 };
 
 void TopScreen::Impl::SetData(TopData data) {
+  if (view_ && data.changes && data.changes->empty() && data.profile == data_.profile) {
+    data_ = std::move(data);
+    return;
+  }
   const TableLines::Paths unfolded = view_ ? view_->lines().Unfolded() : TableLines::Paths();
   // The first row stays selected as the first row, whatever it is.
   const std::string selected = view_ && !view_->IsAtTop() ? SelectedKey() : std::string();
@@ -178,9 +182,10 @@ void TopScreen::Impl::ShowCode(std::string title, std::string_view listing) {
 void TopScreen::Impl::Draw(Pane pane) {
   pane.Clear();
   const int list_rows = std::max(1, pane.rows() - kHeadRows - kFootRows);
-  DrawHead(pane.Top(kHeadRows));
+  // Lines of light rows may widen the columns, so the headings follow.
   const Pane list = pane.Part(kHeadRows, 0, {list_rows, pane.columns()});
   code_ ? code_->Draw(list) : DrawList(list);
+  DrawHead(pane.Top(kHeadRows));
   DrawFoot(pane.Below(pane.rows() - kFootRows));
   if (help_) help_->Draw(pane);
 }
