@@ -26,13 +26,13 @@ uint32_t NumberOf(Id id) {
 // Returns for each thread the first thread with the same name.
 std::vector<ThreadId> FirstOfSameName(const Profile& profile);
 
-// True if nothing but stacks and rows refers to frames and rows: the profile has no branches, no data
-// of accesses to memory, no functions of tracepoints, and no order of samples.
+// True if nothing but stacks and rows refers to frames and rows: the profile has no branches, no
+// data of accesses to memory, no functions of tracepoints, and no order of samples.
 bool CanPutInOrder(const Profile& profile);
 
-// Sorts the tables, if CanPutInOrder. Changes ids of frames and stacks and the order of rows, but no counts. The
-// profile must be unnamed. Linear in the profile; uses about 40 bytes per element of the largest
-// table.
+// Sorts the tables, if CanPutInOrder. Changes ids of frames and stacks and the order of rows, but
+// no counts. The profile must be unnamed. Linear in the profile; uses about 40 bytes per element of
+// the largest table.
 void PutInOrder(Profile& profile);
 
 }  // namespace profiler::profile

@@ -78,8 +78,8 @@ void Run(std::span<const std::byte> input) {
   std::array<uint64_t, symbolize::kRegisters> registers{};
   registers[kPc] = kCode + 4;
   registers[kStackPointer] = registers[kFramePointer] = kStack;
-  // The address space has holes, and kNotAnAddress is in one. So no chain may go through a word that
-  // was left out.
+  // The address space has holes, and kNotAnAddress is in one. So no chain may go through a word
+  // that was left out.
   UnwindThrough(Image(), registers, stack, /*has_holes=*/true, rest);
 }
 

@@ -54,10 +54,10 @@ std::string Repeated(int times, std::string_view text) {
   return repeated;
 }
 
-// Returns a program in which `main` calls `outer`, which calls `count`. V8 soon optimises all three.
-// `outer` and `count` have more than the 460 bytes of bytecode that V8 copies into callers, so all
-// three keep frames of their own. The program's argument is the run time in seconds; 0 means for
-// ever.
+// Returns a program in which `main` calls `outer`, which calls `count`. V8 soon optimises all
+// three. `outer` and `count` have more than the 460 bytes of bytecode that V8 copies into callers,
+// so all three keep frames of their own. The program's argument is the run time in seconds; 0 means
+// for ever.
 std::string NodeProgram() {
   return R"(
 function count(n) {

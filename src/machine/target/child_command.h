@@ -29,8 +29,8 @@ namespace profiler::target {
 // PATH. Errors: kNotFound, kPermissionDenied (see CommandFailure).
 absl::StatusOr<std::string> FindProgram(const std::string& name);
 
-// Returns the program that runs the script `path`, as its first line says. If that is env(1), returns
-// the program that env finds. Nothing if the file is no script, or cannot be read.
+// Returns the program that runs the script `path`, as its first line says. If that is env(1),
+// returns the program that env finds. Nothing if the file is no script, or cannot be read.
 std::optional<std::string> ProgramOfScript(const std::string& path);
 
 // Returns the exit code with which a shell reports a command that cannot be started: 127 if the

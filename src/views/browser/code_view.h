@@ -32,8 +32,8 @@ class CodeView {
   terminal::ListPosition position_;
 };
 
-// Scrolls by Left and Right: changes the number of columns that are left of the screen. Returns false
-// for other events.
+// Scrolls by Left and Right: changes the number of columns that are left of the screen. Returns
+// false for other events.
 bool ScrollSideways(const terminal::Event& event, size_t* scrolled);
 
 // Returns text without its first columns.

@@ -13,8 +13,8 @@ namespace profiler::perf_data {
 namespace {
 
 // Runs a script: "10 20a | 15 |" adds records (a time, then a letter that distinguishes equal
-// times) and ends a round at each bar. A record with a minus sign, "20-", is passed over. Returns the
-// visited records: "10 15 | …", with a bar for each EndRound and "end" for Flush.
+// times) and ends a round at each bar. A record with a minus sign, "20-", is passed over. Returns
+// the visited records: "10 15 | …", with a bar for each EndRound and "end" for Flush.
 std::string Sorted(std::string_view script) {
   RoundSorter sorter;
   std::vector<std::string> names;
