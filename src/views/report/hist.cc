@@ -363,6 +363,8 @@ void Histogram::SortRows(size_t begin, size_t end) {
   const HugeVector<uint32_t> order = OrderOfRows(
       {std::span<const HistRow>(rows_).subspan(begin, end - begin), modes_, member_weights_},
       profile_, functions_, options_);
+  MoveRows(begin, order);
+  if (member_weights_.empty() && modes_.empty()) return;
   std::vector<EventWeights> sorted;
   std::vector<ModePeriods> modes;
   for (const uint32_t row : order) {
@@ -372,7 +374,6 @@ void Histogram::SortRows(size_t begin, size_t end) {
   }
   member_weights_ = std::move(sorted);
   modes_ = std::move(modes);
-  MoveRows(begin, order);
 }
 
 // Lighter rows have no call graphs, because no chain is heavier than its row.

@@ -11,6 +11,7 @@ namespace profiler::report {
 Table::Table(const Histogram& hist, const HistFigures& figures, const ReportOptions& options,
              const FieldLayout& layout)
     : hist_(hist),
+      sorted_(hist.sorted()),
       separator_(options.separator),
       columns_(MakeColumns(hist, figures, options, layout)) {
   const auto make_room = [&](size_t row) {
@@ -21,7 +22,7 @@ Table::Table(const Histogram& hist, const HistFigures& figures, const ReportOpti
     return;
   }
   // As in perf, rows below the percentage limit count.
-  for (size_t i = 0; i < hist.sorted(); ++i) {
+  for (size_t i = 0; i < sorted_; ++i) {
     Prefetch(i);
     if (hist.IsShown(i)) make_room(i);
   }
@@ -31,7 +32,7 @@ Table::Table(const Histogram& hist, const HistFigures& figures, const ReportOpti
 void Table::Prefetch(size_t row) const {
   constexpr size_t kAhead = 16;
   const std::span<const HistRow> rows = hist_.rows();
-  if (row + kAhead < rows.size()) {
+  if (row + kAhead < sorted_) {
     __builtin_prefetch(&hist_.functions()[rows[row + kAhead].function]);
   }
 }

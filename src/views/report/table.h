@@ -32,6 +32,7 @@ class Table {
   bool HasSameStart(const HistRow& row) const;
 
   const Histogram& hist_;
+  const size_t sorted_;          // Histogram::sorted; another thread may sort the rows behind
   const std::string separator_;  // printed between columns; empty: columns are aligned
   std::vector<std::unique_ptr<Column>> columns_;
   const HistRow* started_ = nullptr;  // the row whose cells start_ has
