@@ -24,6 +24,13 @@ struct Example {
   }
 };
 
+// Wishes two views. Returns when `a` is made and `b` is being made.
+void MakeFirst(ViewMaker& maker, Example& a, Example& b) {
+  maker.Want({}, {a.Wish("a"), b.Wish("b")});
+  a.may_end.set_value();
+  b.began.get_future().wait();
+}
+
 std::string TextOf(const std::optional<View>& view) { return view ? view->symbol_part : "none"; }
 
 TEST(ViewMakerTest, WaitsForTheViewThatIsBeingMade) {
@@ -50,9 +57,7 @@ TEST(ViewMakerTest, DoesNotWaitForAViewThatWasNotBegun) {
 TEST(ViewMakerTest, DropsViewsThatNobodyWishesAnyMore) {
   Example a, b;
   ViewMaker maker;
-  maker.Want({}, {a.Wish("a"), b.Wish("b")});
-  a.may_end.set_value();
-  b.began.get_future().wait();
+  MakeFirst(maker, a, b);
   maker.Want({}, {});
   b.may_end.set_value();
   EXPECT_EQ(TextOf(maker.Take("a")), "none");
@@ -62,9 +67,7 @@ TEST(ViewMakerTest, DropsViewsThatNobodyWishesAnyMore) {
 TEST(ViewMakerTest, KeepsViewsThatAreWishedAgain) {
   Example a, b;
   ViewMaker maker;
-  maker.Want({}, {a.Wish("a"), b.Wish("b")});
-  a.may_end.set_value();
-  b.began.get_future().wait();
+  MakeFirst(maker, a, b);
   maker.Want({}, {b.Wish("b"), a.Wish("a")});
   b.may_end.set_value();
   EXPECT_EQ(TextOf(maker.Take("a")), "of a");
