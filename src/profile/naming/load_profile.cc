@@ -243,10 +243,6 @@ absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& o
   return read;
 }
 
-}  // namespace
-
-namespace {
-
 absl::StatusOr<std::vector<profile::TimeSpan>> SpansOf(
     const perf_data::Recording& recording, const std::vector<perf_data::TimeRange>& ranges) {
   std::vector<profile::TimeSpan> spans;

@@ -34,7 +34,6 @@ const std::vector<SortChoice>& AllSortChoices() {
 }
 
 bool IsOfSymbol(const Zoom& zoom) { return !zoom.symbol_part.empty(); }
-bool IsOfTime(const Zoom& zoom) { return zoom.is_of_time(); }
 
 }  // namespace
 

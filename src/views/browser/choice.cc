@@ -16,6 +16,9 @@ void ZoomIntoImageNamed(std::string_view image, Zooms* zooms) {
 
 bool IsOfThread(const Zoom& zoom) { return !zoom.comm.empty() || zoom.tid != 0; }
 bool IsOfImage(const Zoom& zoom) { return !zoom.image.empty(); }
+bool IsOfTime(const Zoom& zoom) { return zoom.is_of_time(); }
+
+bool Choice::is_of_time() const { return zooms.Any(IsOfTime); }
 
 std::string Choice::Key() const {
   const report::ReportOptions applied = Applied();

@@ -20,9 +20,7 @@ struct Choice {
 
   // Returns the options of a table, with zooms except parts of symbols.
   report::ReportOptions Applied() const { return zooms.Applied(options); }
-  bool is_of_time() const {
-    return zooms.Any([](const Zoom& zoom) { return zoom.is_of_time(); });
-  }
+  bool is_of_time() const;
   // Returns a text that differs for choices with different tables.
   std::string Key() const;
 
@@ -35,5 +33,6 @@ struct Choice {
 
 bool IsOfThread(const Zoom& zoom);
 bool IsOfImage(const Zoom& zoom);
+bool IsOfTime(const Zoom& zoom);
 
 }  // namespace profiler::browser
