@@ -274,7 +274,13 @@ TEST_F(ContainersTest, AFileSystemCanBeUnmountedBeforeItsProgramsAreNamed) {
                                 "mount -t tmpfs tmpfs mount\n"
                                 "cp -r root/bin mount\n"
                                 "./laid_out children mount 20\n"
-                                "umount mount\n";
+                                // At this moment the recorder may be reading a file there.
+                                "for try in $(seq 100); do\n"
+                                "  umount mount 2>busy && exit\n"
+                                "  sleep 0.05\n"
+                                "done\n"
+                                "cat busy >&2\n"
+                                "exit 1\n";
   const Finished recorded = Shell("unshare -m " + Runfile("profiler") +
                                   " record --call-graph fp -F 1999 -e task-clock:u -- sh ./run");
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
