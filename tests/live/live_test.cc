@@ -223,7 +223,11 @@ TEST_F(LiveTest, ATreeHasTheChildrenThatAProcessHasAlready) {
   EXPECT_THAT(alone.err,
               HasSubstr("process " + pid + " has 1 child process that is not recorded ("));
   EXPECT_EQ(Samples(), 0);
-  Finished all = Profiler({"record", "-p", pid, "--tree", "--duration", "0.5"});
+  std::filesystem::remove(folder_ + "/perf.data");
+  Running tree({profiler_, "record", "-p", pid, "--tree"}, folder_);
+  WaitForBytes(30'000);
+  tree.Signal(SIGINT);
+  const Finished all = tree.Wait();
   EXPECT_EQ(all.exit_code, 0) << all.err;
   EXPECT_THAT(all.err, Not(HasSubstr("not recorded")));
   EXPECT_GT(Samples(), 100);
