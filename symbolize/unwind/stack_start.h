@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "src/base/address.h"
+#include "symbolize/unwind/chain_frame.h"
 #include "symbolize/unwind/code_space.h"
 
 namespace profiler::symbolize {
@@ -17,6 +18,13 @@ namespace profiler::symbolize {
 // musl starts threads. Another is the code to which a coroutine's first function returns in Boost
 // (make_fcontext); that code follows no call. Always false on architectures with a link register.
 bool StopsAhead(const CodeSpace& space, RuntimeAddress address);
+
+// Returns true if `frame`, which was interrupted, belongs to a thread that a system call has just
+// started. The thread's first instruction is the one after that call, in a function that its parent
+// called: the link register, and call frame information, describe the parent. In the new thread, the
+// system call has returned 0. Besides, a branch behind it leads to code that has no caller by its
+// call frame information, or the registers show the call and its new stack.
+bool IsNewThread(const CodeSpace& space, const ChainFrame& frame);
 
 // Returns true if `address` of the image `mapped` is in the code at the image's entry point. Other
 // functions may follow that code, for example i386's function that reads the pc. They begin after

@@ -114,6 +114,7 @@ UnwindWalk::Next UnwindWalk::Step() {
     address.value += was_return_address && !frame_.is_return_address ? 1 : 0;
   }
   if (frame_.is_interrupted()) {
+    if (IsNewThread(space_, frame_)) return End(ChainEnd::kThreadStart);
     if (rule.kind == UnwindRule::kNone && frame_.has_table() && FollowsSystemCall(space_, pc)) {
       address.value -= 1;
       rule = FindRule(address);

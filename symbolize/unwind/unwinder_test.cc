@@ -604,6 +604,34 @@ TEST_F(UnwinderTest, AFramePointerOfZeroIsTheThreadsStartOnlyBeforeCodeThatStops
   EXPECT_EQ(Unwind(InFunction(0), {0, 0, kJit + 5}), "401010 900005r thread start");
 }
 
+// The first instruction of a new thread is in clone3, after its system call. The information of glibc
+// 2.36 ends in front of that instruction, and begins again where the new thread goes.
+TEST_F(UnwinderTest, AThreadAtItsFirstInstructionHasNoCaller) {
+  Functions({kThreadStart, {}});
+  constexpr uint64_t kAfter = kCode + 0xff0;  // kThreadStart is 16 bytes behind it
+  // test %rax, %rax; jl; je kThreadStart; ret
+  const ByteBuilder code{0x48, 0x85, 0xc0, 0x7c, 2, 0x74, 9, 0xc3};
+  const auto after_system_call = [&] {
+    space_->SetMemory(kAfter - 8, {0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x0f, 0x05});
+    space_->SetMemory(kAfter, ByteBuilder(code).Pad(32, 0x90));
+    space_->SetMemory(InFunction(1) - 8, {0x90, 0x90, 0x90, 0xe8, 0, 0, 0, 0});
+    registers_.Set(0, 0);
+  };
+  after_system_call();
+  EXPECT_EQ(Unwind(kAfter, {InFunction(1)}), "400ff0 thread start");
+  // The parent.
+  registers_.Set(0, 25012);
+  EXPECT_EQ(Unwind(kAfter, {InFunction(1), 1}), "400ff0 402010r? bad return address");
+  // No system call.
+  after_system_call();
+  space_->SetMemory(kAfter - 2, {0x90, 0x90});
+  EXPECT_EQ(Unwind(kAfter, {InFunction(1), 1}), "400ff0 402010r? bad return address");
+  // Code behind another system call, which returns 0, too.
+  after_system_call();
+  space_->SetMemory(kAfter + 5, {0x90, 0x90});
+  EXPECT_EQ(Unwind(kAfter, {InFunction(1), 1}), "400ff0 402010r? bad return address");
+}
+
 TEST_F(UnwinderTest, TheEntryPointHasNoCaller) {
   Functions({{}});
   registers_.Set(6, 1);

@@ -67,6 +67,37 @@ TEST_F(AArch64UnwinderTest, TheReturnFromASignalMayBeUnderWay) {
   }
 }
 
+// The link register and the information of glibc's clone describe the parent, which called it.
+TEST_F(AArch64UnwinderTest, AThreadAtItsFirstInstructionHasNoCaller) {
+  Functions({{}, {}, kThreadStart}, kCie, EM_AARCH64);
+  const uint64_t after = InFunction(0);
+  const auto after_system_call = [&](std::initializer_list<uint32_t> code) {
+    for (uint64_t i = 0; i < 64; i += 4) space_->SetMemory(after + i, Instructions({kNop}));
+    space_->SetMemory(after - 4, Instructions({0xd4000001}));  // svc #0
+    space_->SetMemory(after, Instructions(code));
+    registers_.Set(30, InFunction(1));
+    registers_.Set(8, 435);
+    registers_.Set(1, 88);
+    registers_.Set(0, 0);
+  };
+  const std::string parent = "401010 402010r bad register";
+  // cmp x0, #0; b.eq to kThreadStart, 0x1fec bytes further; ret
+  const std::initializer_list<uint32_t> branches = {0xf100001f, 0x5400ff60, kRet};
+  after_system_call(branches);
+  EXPECT_EQ(Unwind(after, {}), "401010 thread start");
+  registers_.Set(0, 244);
+  EXPECT_EQ(Unwind(after, {}), parent);
+  // Code that shows nothing, as musl's: cbz x0; ret. The registers show clone and its new stack.
+  after_system_call({0xb4000040, kRet});
+  EXPECT_EQ(Unwind(after, {}), parent);
+  registers_.Set(8, 220);
+  EXPECT_EQ(Unwind(after, {}), parent);
+  registers_.Set(1, kStack);
+  EXPECT_EQ(Unwind(after, {}), "401010 thread start");
+  registers_.Set(8, 63);  // read, into the top of the stack
+  EXPECT_EQ(Unwind(after, {}), parent);
+}
+
 TEST_F(AArch64UnwinderTest, AFrameFoundByItsFramePointerMayBeginFurtherOut) {
   // Function 0 has no information. Function 1 has its frame record at the lower end of a frame of
   // 48 bytes. Function 2 has it at the upper end.
