@@ -267,15 +267,19 @@ TEST_F(LiveTest, AKilledRecorderLeavesAReadableFile) {
 }
 
 TEST_F(LiveTest, ACompressedRecordingReadsAsOthersDoAndWhenItsRecorderIsKilled) {
-  ASSERT_EQ(RecordWorkload({"busy", "0.5"}, {"-g", "-z"}).exit_code, 0);
-  EXPECT_GT(Samples(), 50);
-  EXPECT_THAT(Report({"--header-only"}), HasSubstr("# compressed : Zstd, level = 1"));
-  Running target({workload_, "busy", "30"}, folder_);
-  Running recorder({profiler_, "record", "-z", "-g", "-p", std::to_string(target.pid())}, folder_);
-  std::this_thread::sleep_for(std::chrono::seconds(1));  // the test needs elapsed time
-  recorder.Signal(SIGKILL);
-  EXPECT_EQ(recorder.Wait().signal, SIGKILL);
-  EXPECT_GT(Samples(), 50);
+  Running target({workload_, "busy", "120"}, folder_);
+  for (const int signal : {SIGINT, SIGKILL}) {
+    SCOPED_TRACE(signal);
+    std::filesystem::remove(folder_ + "/perf.data");
+    Running recorder({profiler_, "record", "-z", "-g", "-p", std::to_string(target.pid())},
+                     folder_);
+    WaitForBytes(20'000);
+    recorder.Signal(signal);
+    const Finished finished = recorder.Wait();
+    EXPECT_EQ(finished.signal, signal == SIGKILL ? SIGKILL : 0) << finished.err;
+    EXPECT_GT(Samples(), 50);
+    EXPECT_THAT(Report({"--header-only"}), HasSubstr("# compressed : Zstd, level = 1"));
+  }
 }
 
 TEST_F(LiveTest, RecordsIntoAPipe) {

@@ -113,20 +113,16 @@ std::optional<Stacks> MadeProgramTest::ExpectWholeChains(const std::string& what
   const std::string program = folder_ + "/linked";
   double percent = 0;
   long count = 0;
-  std::string chains;
-  // On a busy machine the program may get too little CPU time for kFewestChains samples.
-  for (int tries = 0; tries < 3 && count < kFewestChains; ++tries) {
-    const Finished recorded =
-        Profiler({"record", "--call-graph", "dwarf", "-F", "1999", "--", program});
-    if (recorded.exit_code != 0 && Shell(program).exit_code != 0) {
-      std::printf("skipped: %s, a program that does not run here\n", what.c_str());
-      return std::nullopt;
-    }
-    EXPECT_EQ(recorded.exit_code, 0) << recorded.err;
-    chains = Profiler({"report", "--chains"}).out;
-    EXPECT_EQ(
-        std::sscanf(chains.c_str(), "# Call chains: %lf%% of %ld are whole", &percent, &count), 2);
+  const Finished recorded =
+      Profiler({"record", "--call-graph", "dwarf", "-F", "1999", "--", program});
+  if (recorded.exit_code != 0 && Shell(program).exit_code != 0) {
+    std::printf("skipped: %s, a program that does not run here\n", what.c_str());
+    return std::nullopt;
   }
+  EXPECT_EQ(recorded.exit_code, 0) << recorded.err;
+  const std::string chains = Profiler({"report", "--chains"}).out;
+  EXPECT_EQ(std::sscanf(chains.c_str(), "# Call chains: %lf%% of %ld are whole", &percent, &count),
+            2);
   std::printf("%-26s %6.2f%% of %4ld whole\n", what.c_str(), percent, count);
   EXPECT_GE(count, kFewestChains) << chains;
   EXPECT_GE(percent, least_percent) << chains;
