@@ -81,7 +81,7 @@ public class J {
   }
 
   static void work(long until) {
-    byte[] bytes = new byte[4096];
+    byte[] bytes = new byte[16384];
     for (int i = 0; i < bytes.length; i++) bytes[i] = (byte) (i * 7 + (i >> 3));
     long sum = 0;
     while (System.currentTimeMillis() < until) {
