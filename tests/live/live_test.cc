@@ -273,11 +273,12 @@ TEST_F(LiveTest, ACompressedRecordingReadsAsOthersDoAndWhenItsRecorderIsKilled) 
     std::filesystem::remove(folder_ + "/perf.data");
     Running recorder({profiler_, "record", "-z", "-g", "-p", std::to_string(target.pid())},
                      folder_);
-    WaitForBytes(20'000);
+    WaitForBytes(10'000);
     recorder.Signal(signal);
     const Finished finished = recorder.Wait();
     EXPECT_EQ(finished.signal, signal == SIGKILL ? SIGKILL : 0) << finished.err;
     EXPECT_GT(Samples(), 50);
+    if (signal == SIGKILL) continue;  // a recorder writes the header's lines at the end
     EXPECT_THAT(Report({"--header-only"}), HasSubstr("# compressed : Zstd, level = 1"));
   }
 }
