@@ -18,7 +18,8 @@ GCC reads a precompiled header in a tenth of a second.
 Other compilers get an empty header.
 
 Libraries are optimised even in an ordinary build, because reading headers takes most of a compilation: with -O1 the
-program compiles in 289 s instead of 273 s. The tests run that program for many minutes.
+program compiles in 289 s instead of 273 s. The tests run that program for many minutes, and a recorder that is not
+optimised loses samples while it searches a large library for functions.
 """
 
 load("@bazel_tools//tools/build_defs/cc:action_names.bzl", "ACTION_NAMES")
