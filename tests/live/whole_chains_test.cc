@@ -79,6 +79,25 @@ int main(void) {
 }
 )";
 
+// Each thread is sampled at its first instruction, too, because the kernel works there for it.
+constexpr char kThreads[] = R"(
+#include <pthread.h>
+#include <time.h>
+static void* count(void* times) {
+  for (volatile long i = 0; i < (long)times; ++i) {}
+  return 0;
+}
+int main(void) {
+  struct timespec t;
+  do {
+    pthread_t thread;
+    pthread_create(&thread, 0, count, (void*)2000);
+    pthread_join(thread, 0);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  } while (t.tv_sec < 1);
+}
+)";
+
 class WholeChainsTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -102,12 +121,14 @@ class WholeChainsTest : public ::testing::Test {
     return path;
   }
 
-  // Records `command`; skips the test if its program is not installed.
-  void ExpectWholeChains(std::vector<std::string> command) {
+  // Records `command` with `options`; skips the test if its program is not installed.
+  void ExpectWholeChains(std::vector<std::string> command, std::vector<std::string> options = {}) {
     if (tests::Run({"sh", "-c", "command -v " + command[0]}, folder_).exit_code != 0) {
       GTEST_SKIP() << "not installed: " << command[0];
     }
-    std::vector<std::string> arguments = {"record", "--call-graph", "dwarf", "--"};
+    std::vector<std::string> arguments = {"record", "--call-graph", "dwarf"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    arguments.push_back("--");
     arguments.insert(arguments.end(), command.begin(), command.end());
     const Finished recorded = Profiler(arguments);
     ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
@@ -151,6 +172,15 @@ TEST_F(WholeChainsTest, PythonFunctionsThatThePerfMapNames) {
 
 TEST_F(WholeChainsTest, NodeRunningCodeThatItCompiledItself) {
   ExpectWholeChains({"node", Write("loop.js", kNodeLoop)});
+}
+
+// A thread here runs for 0.1 ms, and each thread has its own sampling period.
+TEST_F(WholeChainsTest, ThreadsThatHaveJustStarted) {
+  const std::string program = folder_ + "/threads";
+  const std::vector<std::string> compile = {"gcc", "-O2",   "-pthread",
+                                            "-o",  program, Write("threads.c", kThreads)};
+  if (tests::Run(compile, folder_).exit_code != 0) GTEST_SKIP() << "gcc cannot make the program";
+  ExpectWholeChains({program}, {"-F", "9999"});
 }
 
 #if defined(__x86_64__)
