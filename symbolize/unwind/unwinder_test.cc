@@ -604,8 +604,8 @@ TEST_F(UnwinderTest, AFramePointerOfZeroIsTheThreadsStartOnlyBeforeCodeThatStops
   EXPECT_EQ(Unwind(InFunction(0), {0, 0, kJit + 5}), "401010 900005r thread start");
 }
 
-// The first instruction of a new thread is in clone3, after its system call. The information of glibc
-// 2.36 ends in front of that instruction, and begins again where the new thread goes.
+// The first instruction of a new thread is in clone3, after its system call. The information of
+// glibc 2.36 ends in front of that instruction, and begins again where the new thread goes.
 TEST_F(UnwinderTest, AThreadAtItsFirstInstructionHasNoCaller) {
   Functions({kThreadStart, {}});
   constexpr uint64_t kAfter = kCode + 0xff0;  // kThreadStart is 16 bytes behind it
