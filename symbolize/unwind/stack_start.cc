@@ -13,18 +13,11 @@ namespace {
 // Size in bytes of code at an image's entry point, which has no caller and often no information.
 constexpr uint64_t kEntryCode = 64;
 
-// Returns true if the registers are those of a thread after the system call that started it.
-bool ShowThreadStart(const RegisterSet& registers) {
-  const ThreadStartCall& call = registers.architecture()->thread_start_call;
-  return call.number != 0 && registers.Get(call.number_register) == call.number &&
-         registers.Get(call.stack_register) == registers.sp();
-}
-
 // Returns true if the code at the frame's pc, up to the first instruction that does not continue
 // with the next one, has no caller by its call frame information or branches to such code.
 bool LeadsToThreadStart(const CodeSpace& space, const ChainFrame& frame) {
   std::array<std::byte, kBareFrameCode> bytes{};
-  if (!frame.has_table() || !space.Read(RuntimeAddress{frame.pc()}, bytes)) return false;
+  if (!space.Read(RuntimeAddress{frame.pc()}, bytes)) return false;
   const auto is_start = [&frame](ElfAddress address) {
     return frame.code.cfi->Find(address).kind == UnwindRule::kThreadStart;
   };
@@ -61,9 +54,8 @@ bool StopsAhead(const CodeSpace& space, RuntimeAddress address) {
 
 bool IsNewThread(const CodeSpace& space, const ChainFrame& frame) {
   const uint8_t result = space.architecture()->system_call_result;
-  return frame.registers.Knows(result) && frame.registers.Get(result) == 0 &&
-         FollowsSystemCall(space, frame.pc()) &&
-         (ShowThreadStart(frame.registers) || LeadsToThreadStart(space, frame));
+  return frame.has_table() && frame.registers.Knows(result) && frame.registers.Get(result) == 0 &&
+         FollowsSystemCall(space, frame.pc()) && LeadsToThreadStart(space, frame);
 }
 
 bool IsInEntryPoint(const CodeSpace& space, const MappedCode& mapped, ElfAddress address) {

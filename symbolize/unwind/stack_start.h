@@ -21,10 +21,10 @@ bool StopsAhead(const CodeSpace& space, RuntimeAddress address);
 
 // Returns true if `frame`, which was interrupted, belongs to a thread that a system call has just
 // started. The thread's first instruction is the one after that call, in a function that its parent
-// called. So the link register and the call frame information describe the parent. The system call
-// has returned 0 to the new thread, which alone proves nothing. Besides, either a branch behind the
-// call leads to code that has no caller by its call frame information, or the registers show the
-// call and its new stack.
+// called. So the link register and the call frame information describe the parent. In the new
+// thread, the system call has returned 0, and a branch behind it leads to code that has no caller by
+// its call frame information. The registers of clone prove nothing: glibc's vfork for AArch64 passes
+// the parent's stack pointer, and its child has the parent's callers.
 bool IsNewThread(const CodeSpace& space, const ChainFrame& frame);
 
 // Returns true if `address` of the image `mapped` is in the code at the image's entry point. Other

@@ -89,13 +89,6 @@ struct SignalReturn {
   std::span<const uint8_t> order;      // DWARF numbers, or kNoRegister
 };
 
-// The system call that starts a thread on a stack that it names, as registers show it afterwards.
-struct ThreadStartCall {
-  uint64_t number = 0;                    // of the system call; 0: registers do not show it
-  uint8_t number_register = kNoRegister;  // DWARF number
-  uint8_t stack_register = kNoRegister;   // of the argument with the new thread's stack
-};
-
 // Effects of code on the link register and the stack pointer, on any path through the code. A
 // function's caller is found through these registers. The effects of all instructions from a
 // function's start to the interrupted one show whether the function has made a call, saved its
@@ -169,7 +162,6 @@ struct ArchitectureTraits {
   std::span<const uint8_t> system_call = {};
   std::span<const uint8_t> system_call_arguments = {};
   uint8_t system_call_result = 0;  // DWARF number
-  ThreadStartCall thread_start_call{};
   std::span<const SignalReturn> signal_returns = {};
 
   // Returns true if `code` ends with a call. If instructions cannot be decoded backwards, true only

@@ -181,7 +181,6 @@ constinit const ArchitectureTraits kAArch64Traits = {
     .instruction_size = aarch64::kInstruction,
     .has_link_register = true,
     .system_call = aarch64::kSystemCall,
-    .thread_start_call = {.number = 220 /* clone */, .number_register = 8, .stack_register = 1},
     .signal_returns = aarch64::kSignalReturns,
     .ends_in_call = aarch64::EndsInCall,
     .target_of_call = aarch64::TargetBefore,
